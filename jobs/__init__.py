@@ -1,0 +1,1 @@
+"""What a person submits: `daybook X` is `python -m jobs.X`."""

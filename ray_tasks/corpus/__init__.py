@@ -1,0 +1,1 @@
+"""Recordings to captions: week time, readers for released layouts, fusion of observations."""

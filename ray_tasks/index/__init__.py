@@ -1,0 +1,1 @@
+"""EgoIndex: searchable views of one wearer's memory, exact and causal."""

@@ -1,0 +1,1 @@
+"""Methods that answer a question from a memory; one interface, many methods."""

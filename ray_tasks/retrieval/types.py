@@ -1,0 +1,84 @@
+"""Questions, evidence and answers: what every method takes and gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ray_tasks.index.memory import WearerMemory
+
+MAX_EVIDENCE = 15
+"""Items a method may keep before it answers (EgoCITE §5: the retrieval budget of every method)."""
+
+FloatMatrix = npt.NDArray[np.float32]
+Status = Literal["answered", "declined", "unparsed", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a method may know of a question: never its key, its target or its id's meaning.
+
+    `choices` holds (label, text) pairs in the order shown, for example ("A", "In my room"); empty for free questions.
+    `at_ms` is the week time at which it is asked: nothing that ends later may be seen.
+    """
+
+    question_id: str
+    wearer: str
+    at_ms: int
+    text: str
+    choices: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An item that a method found; view is one of the four views or `caption`."""
+
+    item_id: str
+    view: str
+    start_ms: int
+    end_ms: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A method's answer: `choice` is a label of the question (None where there was none to give).
+
+    `probabilities` are (label, probability) in the order of the choices. `evidence` has at most MAX_EVIDENCE items, in
+    order of time; best first is by score. `status` tells an answer from a refusal, an unreadable reply and an error.
+    """
+
+    question_id: str
+    choice: str | None
+    evidence: tuple[Evidence, ...]
+    status: Status = "answered"
+    probabilities: tuple[tuple[str, float], ...] = ()
+    text: str = ""
+    rounds: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+class Embed(Protocol):
+    """Texts to unit vectors, float32 of shape (n, d); the embedder with which the memory was built."""
+
+    def __call__(self, texts: list[str]) -> FloatMatrix: ...
+
+
+class Method(Protocol):
+    """One way of answering. Implementations keep no state between questions."""
+
+    name: str
+
+    def answer(self, question: Question, memory: WearerMemory) -> Answer:
+        """Answers from what `memory` held at `question.at_ms`."""
+        ...
+
+    def answer_many(self, questions: list[Question], memory: WearerMemory) -> list[Answer]:
+        """The same for a batch of one wearer's questions, in their order; each as if it were asked alone."""
+        ...

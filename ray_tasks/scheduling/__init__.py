@@ -1,0 +1,1 @@
+"""The only folder, beside engines/, that imports ray."""

@@ -1,0 +1,1 @@
+"""Object store, shard cache, manifests and publishing."""
