@@ -49,8 +49,8 @@ class SentenceEncoder:
 
     def __init__(self, model: str = EMBEDDED_MODEL, *, threads: int | None = None, remember: int = 500_000) -> None:
         self.identity = encoder_identity(model)
-        self._model = _load(model)
-        self._on_cpu = self._model.device.type == "cpu"
+        self.model = _load(model)
+        self._on_cpu = self.model.device.type == "cpu"
         self._threads = (threads or os.cpu_count() or 1) if self._on_cpu else 1
         self._known: OrderedDict[str, Float32] = OrderedDict()
         self._remember = remember
@@ -60,7 +60,7 @@ class SentenceEncoder:
     @property
     def dimension(self) -> int:
         """Components of a vector."""
-        size = self._model.get_embedding_dimension()
+        size = self.model.get_embedding_dimension()
         return int(size)
 
     def __call__(self, texts: list[str]) -> Float32:
@@ -75,19 +75,19 @@ class SentenceEncoder:
 
     def queries(self, texts: list[str]) -> Float32:
         """Unit vectors of search queries, with the query prompt of models that have one."""
-        prompt = self._model.prompts.get("query") or ""
+        prompt = self.model.prompts.get("query") or ""
         return self([prompt + text for text in texts])
 
     def _encode(self, texts: list[str]) -> Float32:
         import torch
 
-        tokens = self._model.tokenizer(texts, truncation=True, max_length=self._model.max_seq_length)["input_ids"]
+        tokens = self.model.tokenizer(texts, truncation=True, max_length=self.model.max_seq_length)["input_ids"]
         output = np.empty((len(texts), self.dimension), np.float32)
 
         def forward(rows: list[int]) -> None:
-            ids = torch.tensor([tokens[row] for row in rows], device=self._model.device)
+            ids = torch.tensor([tokens[row] for row in rows], device=self.model.device)
             with torch.inference_mode():
-                features = self._model({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+                features = self.model({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
                 vectors = torch.nn.functional.normalize(features["sentence_embedding"].float(), dim=1)
                 output[rows] = vectors.cpu().numpy()
 

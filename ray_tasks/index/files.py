@@ -172,18 +172,20 @@ def _int64(column: Any) -> Int64:
 def _mapped_vectors(path: Path) -> Float32:
     import faiss
 
-    index: Any = faiss.downcast_index(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC))
-    if index.ntotal == 0:
-        return np.zeros((0, index.d), np.float32)
-    return np.asarray(_VectorsOf(index))
+    owner = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+    if owner.ntotal == 0:
+        return np.zeros((0, owner.d), np.float32)
+    return np.asarray(_VectorsOf(owner))
 
 
 class _VectorsOf:
     """The vectors of a flat FAISS index as an array that keeps the index, whose memory they are, alive."""
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, owner: Any) -> None:
         import faiss
 
-        self.index = index
-        vectors = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d).reshape(index.ntotal, index.d)
+        # downcast_index gives a second handle that owns nothing, so it is the first one that must be kept.
+        self.owner = owner
+        flat: Any = faiss.downcast_index(owner)
+        vectors = faiss.rev_swig_ptr(flat.get_xb(), owner.ntotal * owner.d).reshape(owner.ntotal, owner.d)
         self.__array_interface__ = vectors.__array_interface__

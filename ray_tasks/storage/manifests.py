@@ -1,0 +1,171 @@
+"""Manifests and the pointer to the current one: what a memory is made of, and which memory readers see (DESIGN §4).
+
+A memory's id is the hash of its content, so building the same again names the same memory. Index files live in the
+shard cache under their content key and are named, with sha256, by the manifest; readers follow the pointer, then the
+manifest, and never list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ray_tasks.errors import UsageError
+from ray_tasks.rows import wearer_name
+from ray_tasks.storage.cache import ShardCache
+from ray_tasks.storage.shards import DoneRecord, content_key
+from ray_tasks.storage.store import ObjectStore, StoreError
+
+POINTER = "current.json"
+
+
+@dataclass(frozen=True)
+class WearerEntry:
+    """One wearer of a memory: files by name as (store key, sha256), rows by view, days' bounds, recorded hours."""
+
+    wearer: str
+    name: str
+    files: Mapping[str, tuple[str, str]]
+    counts: Mapping[str, int]
+    day_bounds: Mapping[int, tuple[int, int]]
+    hours: tuple[str, ...]
+
+    @classmethod
+    def from_index(cls, record: DoneRecord, hours: list[str]) -> WearerEntry:
+        """The entry of a wearer from the record of the index stage; the record's shard is the wearer."""
+        prefix = ShardCache.prefix(record.stage, record.key)
+        return cls(
+            record.shard,
+            wearer_name(record.shard),
+            {name: (f"{prefix}/{name}", sha) for name, (sha, _) in sorted(record.files.items())},
+            record.extra["counts"],
+            {int(day): (bounds[0], bounds[1]) for day, bounds in record.extra["day_bounds"].items()},
+            tuple(hours),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return {
+            "name": self.name,
+            "files": {name: {"key": key, "sha256": sha} for name, (key, sha) in sorted(self.files.items())},
+            "counts": dict(self.counts),
+            "day_bounds": {str(day): list(bounds) for day, bounds in sorted(self.day_bounds.items())},
+            "hours": list(self.hours),
+        }
+
+    @classmethod
+    def from_json(cls, wearer: str, data: Mapping[str, Any]) -> WearerEntry:
+        """The inverse of to_json."""
+        return cls(
+            wearer,
+            data["name"],
+            {name: (entry["key"], entry["sha256"]) for name, entry in data["files"].items()},
+            data["counts"],
+            {int(day): (bounds[0], bounds[1]) for day, bounds in data["day_bounds"].items()},
+            tuple(data["hours"]),
+        )
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A memory: its wearers, the encoder of its vectors (queries must use the same), and how it was made."""
+
+    wearers: Mapping[str, WearerEntry]
+    encoder: str
+    embedding_model: str
+    created: str = ""
+    build: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def memory_id(self) -> str:
+        """The hash of all index files and the encoder: equal content, equal id."""
+        files = {wearer: sorted(entry.files.values()) for wearer, entry in self.wearers.items()}
+        return content_key(self.encoder, files)[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return {
+            "memory_id": self.memory_id,
+            "created": self.created,
+            "encoder": self.encoder,
+            "embedding_model": self.embedding_model,
+            "wearers": {wearer: entry.to_json() for wearer, entry in sorted(self.wearers.items())},
+            "build": dict(self.build),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Manifest:
+        """The inverse of to_json."""
+        wearers = {wearer: WearerEntry.from_json(wearer, entry) for wearer, entry in data["wearers"].items()}
+        return cls(wearers, data["encoder"], data["embedding_model"], data["created"], data["build"])
+
+    def entry(self, wearer: str) -> WearerEntry:
+        """A wearer's entry; raises UsageError naming those there are."""
+        if wearer not in self.wearers:
+            known = ", ".join(sorted(self.wearers)) or "nobody"
+            raise UsageError(f"memory {self.memory_id} holds no wearer {wearer}; it holds {known}")
+        return self.wearers[wearer]
+
+
+def manifest_key(memory_id: str) -> str:
+    """Where a memory's manifest is."""
+    return f"memories/{memory_id}/manifest.json"
+
+
+def write_manifest(store: ObjectStore, manifest: Manifest) -> None:
+    """Stores a manifest; one of the same id, which holds the same, is left as it is."""
+    key = manifest_key(manifest.memory_id)
+    if not store.exists(key):
+        text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1, sort_keys=True)
+        store.write(key, text.encode())
+
+
+def read_manifest(store: ObjectStore, memory_id: str) -> Manifest:
+    """A memory's manifest; raises MissingObjectError or StoreError where it is absent or damaged."""
+    key = manifest_key(memory_id)
+    try:
+        manifest = Manifest.from_json(json.loads(store.read(key)))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"{key} in {store.url} is not a manifest: {error}; build the memory again") from error
+    if manifest.memory_id != memory_id:
+        raise StoreError(f"{key} in {store.url} describes memory {manifest.memory_id}; build the memory again")
+    return manifest
+
+
+def read_pointer(store: ObjectStore) -> tuple[str | None, str | None]:
+    """The id of the current memory and the pointer's version; (None, None) where nothing has been published."""
+    version = store.version(POINTER)
+    if version is None:
+        return None, None
+    try:
+        return str(json.loads(store.read(POINTER))["memory_id"]), version
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{POINTER} in {store.url} is damaged: {error}; publish a memory again") from error
+
+
+def publish(store: ObjectStore, manifest: Manifest, expected_version: str | None) -> None:
+    """Makes a memory the current one with one pointer swap.
+
+    Raises ConflictError where the pointer is no longer at the version that the caller saw.
+    """
+    write_manifest(store, manifest)
+    text = json.dumps({"memory_id": manifest.memory_id, "published": timestamp()})
+    store.write_if_version(POINTER, text.encode(), expected_version)
+
+
+def timestamp() -> str:
+    """Now, in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def current_manifest(store: ObjectStore) -> Manifest:
+    """The published memory; raises UsageError where there is none."""
+    memory_id, _ = read_pointer(store)
+    if memory_id is None:
+        raise UsageError(
+            f"{store.url} holds no published memory; make one with: daybook build --corpus DIR --root {store.url}"
+        )
+    return read_manifest(store, memory_id)
