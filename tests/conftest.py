@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no fault of the code: properties are checked for what they say, not for how fast.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -47,7 +47,7 @@ class RecordedTimeline:
         return cls(starts, ends, offsets)
 
     def hours(self, ms: int | Int64) -> Float64:
-        """Recorded hours at week times; an unrecorded moment maps to the nearest recorded one before it (or the first)."""
+        """Recorded hours at week times; an unrecorded moment maps to the last recorded one before it (or the first)."""
         times = np.asarray(ms, np.int64)
         if not len(self.starts):
             return np.zeros(times.shape, np.float64)

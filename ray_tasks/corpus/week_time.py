@@ -19,7 +19,8 @@ FRAMES_PER_SECOND = 20
 FRAME_MS = SECOND_MS // FRAMES_PER_SECOND
 
 _DAY = re.compile(r"\s*day\s*_?(\d{1,4})\s*", re.IGNORECASE)
-_POINT = re.compile(r"\s*(?:day\s*(?P<day>\d{1,4})\s*[_\s-]?\s*)?(?P<clock>\d{5,8})\s*", re.IGNORECASE)
+_POINT = re.compile(r"\s*(?:day\s*_?(?P<day>\d{1,4})(?:\s*[_-]\s*|\s+))?(?P<clock>\d{5,8})\s*", re.IGNORECASE)
+_CLOCK = re.compile(r"[0-9]{5,8}")
 _SEPARATOR = re.compile(r"[\s,;/&_-]*")
 
 
@@ -61,7 +62,7 @@ def parse_clock(value: object) -> ParsedTime:
     Raises WeekTimeError where the digits are no clock time.
     """
     digits = str(value).strip()
-    if not re.fullmatch(r"\d{5,8}", digits):
+    if not _CLOCK.fullmatch(digits):
         raise WeekTimeError(f"not a clock time: {value!r} (expected HHMMSSFF or HHMMSS)")
     if len(digits) % 2:
         digits = "0" + digits
@@ -129,8 +130,8 @@ def format_for_people(ms: int) -> str:
 def parse_target_times(target: object) -> TargetTimes:
     """Every point of a benchmark's ``target_time``; points glued together are separate points, never a range.
 
-    Accepts ``{"date", "time"}`` (text or number, one or several points glued), ``{"date", "time_list"}``, a list of
-    either, and nothing at all. What cannot be read is a problem in the result, not an exception.
+    Accepts ``{"date", "time"}`` (text or number, one or several points glued, or a list), ``{"date", "time_list"}``, a
+    list of either, and nothing at all. What cannot be read is a problem in the result, not an exception.
     """
     points: list[int] = []
     problems: list[str] = []
@@ -152,9 +153,10 @@ def _target_parts(target: object, problems: list[str]) -> Iterable[tuple[object,
         for item in target:
             yield from _target_parts(item, problems)
     elif isinstance(target, dict):
-        for value in [target.get("time"), *(target.get("time_list") or [])]:
-            if value is not None and value != "":
-                yield target.get("date"), value
+        for values in (target.get("time"), target.get("time_list")):
+            for value in values if isinstance(values, list) else [values]:
+                if value is not None and value != "":
+                    yield target.get("date"), value
     else:
         problems.append(f"not a target time: {target!r}")
 
