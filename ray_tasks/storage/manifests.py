@@ -20,6 +20,7 @@ from ray_tasks.storage.shards import DoneRecord, content_key
 from ray_tasks.storage.store import ObjectStore, StoreError
 
 POINTER = "current.json"
+HISTORY_LENGTH = 50
 
 
 @dataclass(frozen=True)
@@ -135,25 +136,37 @@ def read_manifest(store: ObjectStore, memory_id: str) -> Manifest:
     return manifest
 
 
-def read_pointer(store: ObjectStore) -> tuple[str | None, str | None]:
-    """The id of the current memory and the pointer's version; (None, None) where nothing has been published."""
+@dataclass(frozen=True)
+class Pointer:
+    """What current.json says: the memory that readers see, the ones before it (latest first), and its version."""
+
+    memory_id: str
+    history: tuple[str, ...]
+    version: str
+
+
+def read_pointer(store: ObjectStore) -> Pointer | None:
+    """The pointer to the current memory; None where nothing has been published."""
     version = store.version(POINTER)
     if version is None:
-        return None, None
+        return None
     try:
-        return str(json.loads(store.read(POINTER))["memory_id"]), version
+        data = json.loads(store.read(POINTER))
+        return Pointer(str(data["memory_id"]), tuple(map(str, data["history"])), version)
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{POINTER} in {store.url} is damaged: {error}; publish a memory again") from error
 
 
-def publish(store: ObjectStore, manifest: Manifest, expected_version: str | None) -> None:
-    """Makes a memory the current one with one pointer swap.
+def publish(store: ObjectStore, manifest: Manifest, seen: Pointer | None) -> None:
+    """Makes a memory the current one with one pointer swap; `seen` is the pointer that the caller's decision rests on.
 
-    Raises ConflictError where the pointer is no longer at the version that the caller saw.
+    Raises ConflictError where the pointer has moved since: another build or a rollback was first, and stands.
     """
     write_manifest(store, manifest)
-    text = json.dumps({"memory_id": manifest.memory_id, "published": timestamp()})
-    store.write_if_version(POINTER, text.encode(), expected_version)
+    earlier = [seen.memory_id, *seen.history] if seen else []
+    history = [memory_id for memory_id in dict.fromkeys(earlier) if memory_id != manifest.memory_id]
+    pointer = {"memory_id": manifest.memory_id, "published": timestamp(), "history": history[:HISTORY_LENGTH]}
+    store.write_if_version(POINTER, json.dumps(pointer, indent=1).encode(), seen.version if seen else None)
 
 
 def timestamp() -> str:
@@ -163,9 +176,9 @@ def timestamp() -> str:
 
 def current_manifest(store: ObjectStore) -> Manifest:
     """The published memory; raises UsageError where there is none."""
-    memory_id, _ = read_pointer(store)
-    if memory_id is None:
+    pointer = read_pointer(store)
+    if pointer is None:
         raise UsageError(
             f"{store.url} holds no published memory; make one with: daybook build --corpus DIR --root {store.url}"
         )
-    return read_manifest(store, memory_id)
+    return read_manifest(store, pointer.memory_id)

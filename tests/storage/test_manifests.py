@@ -40,23 +40,32 @@ def test_the_id_is_the_content_and_not_the_moment() -> None:
 def test_what_is_published_is_read_back(store: LocalStore) -> None:
     manifest = _manifest()
     publish(store, manifest, None)
-    assert read_pointer(store)[0] == manifest.memory_id
+    pointer = read_pointer(store)
+    assert pointer is not None and pointer.memory_id == manifest.memory_id
     assert current_manifest(store) == manifest
 
 
 def test_without_a_publication_the_error_says_how_to_make_one(store: LocalStore) -> None:
-    assert read_pointer(store) == (None, None)
+    assert read_pointer(store) is None
     with pytest.raises(UsageError, match="daybook build"):
         current_manifest(store)
 
 
 def test_of_two_publishers_that_saw_the_same_pointer_the_second_is_told(store: LocalStore) -> None:
     publish(store, _manifest("s1"), None)
-    _, version = read_pointer(store)
-    publish(store, _manifest("s2"), version)
+    seen = read_pointer(store)
+    publish(store, _manifest("s2"), seen)
     with pytest.raises(ConflictError):
-        publish(store, _manifest("s3"), version)
+        publish(store, _manifest("s3"), seen)
     assert current_manifest(store) == _manifest("s2")
+
+
+def test_the_pointer_remembers_the_way_back(store: LocalStore) -> None:
+    for sha in ("s1", "s2", "s3", "s1"):
+        publish(store, _manifest(sha), read_pointer(store))
+    pointer = read_pointer(store)
+    assert pointer is not None
+    assert pointer.history == (_manifest("s3").memory_id, _manifest("s2").memory_id)
 
 
 def test_a_damaged_manifest_or_pointer_is_named(store: LocalStore) -> None:

@@ -1,0 +1,46 @@
+"""From a build's records to the manifest of its memory."""
+
+from __future__ import annotations
+
+from ray_tasks.config import BuildConfig
+from ray_tasks.ledger import merge_ledgers
+from ray_tasks.scheduling.build import BuildOutcome, failure_lines
+from ray_tasks.storage.manifests import Manifest, WearerEntry, timestamp
+from ray_tasks.storage.shards import DoneRecord
+
+
+def assemble_manifest(
+    outcome: BuildOutcome, config: BuildConfig, before: Manifest | None, corpus: str
+) -> tuple[Manifest, tuple[str, ...]]:
+    """The manifest, and the wearers that it keeps from the memory before.
+
+    Kept are those that this build did not make, if their vectors are of the same encoder: a build of one wearer does
+    not make the memory forget the others.
+    """
+    entries = {record.shard: _entry(record, outcome) for record in outcome.records["index"].values()}
+    kept: tuple[str, ...] = ()
+    if before and before.encoder == outcome.encoder:
+        kept = tuple(sorted(set(before.wearers) - set(entries)))
+        entries.update({wearer: before.wearers[wearer] for wearer in kept})
+    books = outcome.source_ledgers()
+    build = {
+        "corpus": corpus,
+        "config": config.model_dump(),
+        "sources": {kind: ledger.to_json() for kind, ledger in books.items()},
+        "sources_in": merge_ledgers(books.values()).taken,
+        "stages": {stage: totals.to_json() for stage, totals in outcome.totals.items()},
+        "wave_seconds": {wave: round(seconds, 2) for wave, seconds in outcome.wave_seconds.items()},
+        "atoms": outcome.atom_report().to_json(),
+        "problems": outcome.source_problems(),
+        "failures": failure_lines(outcome.failures),
+        "shards": {
+            stage: {str(shard): record.key for shard, record in sorted(records.items(), key=lambda item: str(item[0]))}
+            for stage, records in outcome.records.items()
+        },
+    }
+    return Manifest(entries, outcome.encoder, config.embedding_model, timestamp(), build), kept
+
+
+def _entry(record: DoneRecord, outcome: BuildOutcome) -> WearerEntry:
+    hours = sorted(shard for shard in outcome.records["caption"] if shard.wearer == record.shard)
+    return WearerEntry.from_index(record, [f"DAY{shard.day}/{shard.hour:02d}" for shard in hours])

@@ -1,0 +1,101 @@
+"""Ray: joining or starting a cluster, and running a wave of shards on it with Ray Data."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import ray
+import ray.data
+from ray.data import ActorPoolStrategy, DataContext
+
+from ray_tasks.scheduling.stages import STAGES, Stages, Worker, run_task
+from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
+
+OBJECT_STORE_BYTES: Final = 256 << 20
+"""Shards pass through files, only descriptors through Ray, so a small object store is enough on one machine."""
+
+EMBED_SHARDS_PER_CALL: Final = 8
+"""Shards whose texts are embedded together: longer batches of equal length, and still a commit every few seconds."""
+
+CALLS_PER_ACTOR: Final = 64
+"""Blocks for each actor: enough that a slow shard leaves no other idle, few enough to cost the driver little."""
+
+
+@contextmanager
+def ray_session(cpus: int | None = None) -> Iterator[int]:
+    """A Ray cluster for the length of a block, and the CPUs it has.
+
+    Joins the cluster of RAY_ADDRESS, which `ray job submit` sets; otherwise starts one on this machine and stops it.
+    """
+    joined = bool(os.environ.get("RAY_ADDRESS"))
+    # Ray's C++ core warns that Ray Data's own actor arguments live in the object store; the driver holds them for as
+    # long as the wave runs, so there is nothing that a user could mend.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if not joined:
+        options |= {
+            "num_cpus": cpus or os.cpu_count(),
+            "include_dashboard": False,
+            "object_store_memory": OBJECT_STORE_BYTES,
+        }
+    ray.init(**options)
+    try:
+        _quieten_ray_data()
+        yield int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+    finally:
+        ray.shutdown()
+
+
+def _quieten_ray_data() -> None:
+    """Progress and results are reported by the command, once, so Ray Data's own bars and summaries are switched off."""
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    context.enable_operator_progress_bars = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+
+
+class ShardActor:
+    """Makes shards inside a Ray actor; what is costly to load is loaded once for each actor."""
+
+    def __init__(self, settings: WorkerSettings, stages: Stages) -> None:
+        self._worker = Worker(settings)
+        self._stages = stages
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        tasks = [ShardTask.load(text) for text in batch["task"]]
+        if tasks and tasks[0].stage == "embed":
+            self._worker.embed_together(tasks)
+        return {"result": [run_task(task, self._worker, self._stages).dump() for task in tasks]}
+
+
+@dataclass(frozen=True)
+class RayExecutor:
+    """Runs a wave with Ray Data: a fixed pool of actors, one row for one shard, results streamed as they come."""
+
+    cpus: int
+    stages: Stages = field(default_factory=lambda: STAGES)
+
+    def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+        """See Executor.run."""
+        rows = [{"task": task.dump()} for task in tasks]
+        embedding = rows and ShardTask.load(rows[0]["task"]).stage == "embed"
+        # One encoder for each machine, on all its cores: its memory of texts then spans the run.
+        actors = 1 if embedding else min(self.cpus, len(rows))
+        per_call = EMBED_SHARDS_PER_CALL if embedding else 1
+        blocks = min(-(-len(rows) // per_call), actors * CALLS_PER_ACTOR)
+        results = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
+            ShardActor,
+            fn_constructor_kwargs={"settings": settings, "stages": self.stages},
+            batch_size=per_call,
+            compute=ActorPoolStrategy(size=actors),
+            num_cpus=self.cpus if embedding else 1,
+        )
+        for row in results.iter_rows():
+            yield ShardResult.load(row["result"])

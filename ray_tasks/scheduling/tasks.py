@@ -1,0 +1,100 @@
+"""What is sent to a worker and what comes back: one task for one shard of one stage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
+
+from ray_tasks.storage.shards import DoneRecord, Shard
+
+Outcome = Literal["done", "cached", "failed"]
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """A shard to make. `key` says all that decides its content; `inputs` (JSON) say where its inputs are."""
+
+    stage: str
+    shard: Shard
+    key: str
+    inputs: Mapping[str, Any]
+
+    def dump(self) -> str:
+        """One line of JSON."""
+        return json.dumps({**asdict(self), "shard": str(self.shard)}, ensure_ascii=False)
+
+    @classmethod
+    def load(cls, text: str) -> ShardTask:
+        """The inverse of dump."""
+        data = json.loads(text)
+        return cls(data["stage"], Shard.parse(data["shard"]), data["key"], data["inputs"])
+
+
+@dataclass(frozen=True)
+class ShardFailure:
+    """Why a shard failed: error class, message and the end of the traceback."""
+
+    error: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class ShardResult:
+    """What became of a task; `record` where it is done (now or earlier), `failure` where it failed."""
+
+    stage: str
+    shard: Shard
+    key: str
+    outcome: Outcome
+    record: DoneRecord | None = None
+    failure: ShardFailure | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def dump(self) -> str:
+        """One line of JSON."""
+        data = {
+            "stage": self.stage,
+            "shard": str(self.shard),
+            "key": self.key,
+            "outcome": self.outcome,
+            "record": self.record.to_json() if self.record else None,
+            "failure": asdict(self.failure) if self.failure else None,
+            "notes": dict(self.notes),
+        }
+        return json.dumps(data, ensure_ascii=False)
+
+    @classmethod
+    def load(cls, text: str) -> ShardResult:
+        """The inverse of dump."""
+        data = json.loads(text)
+        return cls(
+            data["stage"],
+            Shard.parse(data["shard"]),
+            data["key"],
+            data["outcome"],
+            DoneRecord.from_json(data["record"]) if data["record"] else None,
+            ShardFailure(**data["failure"]) if data["failure"] else None,
+            data["notes"],
+        )
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """What every worker of a run needs to know; small, since it travels to each of them."""
+
+    root: str
+    run_id: str
+    engine: str
+    embedding_model: str
+    threads: int
+
+
+class Executor(Protocol):
+    """Runs tasks somewhere and yields each result as it comes, in any order; every task gives exactly one result."""
+
+    def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+        """Runs tasks of one wave: none of them reads another's output."""
+        ...

@@ -1,0 +1,41 @@
+"""Runs tasks in this process, with a hashing encoder instead of a model: the stages without Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ray_tasks.scheduling.stages import Worker, run_task
+from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
+from tests.index.builder import MemoryBuilder
+
+
+@dataclass
+class InlineExecutor:
+    """Keeps the shards that it was asked to make, as ``stage shard``; fails those in `broken`."""
+
+    broken: set[str] = field(default_factory=set)
+    asked: list[str] = field(default_factory=list)
+
+    def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+        """See Executor.run."""
+        worker = Worker(settings)
+        worker.__dict__["encoder"] = MemoryBuilder(dimension=16).embed
+        for task in tasks:
+            self.asked.append(f"{task.stage} {task.shard}")
+            if self.asked[-1] in self.broken:
+                task = ShardTask(task.stage, task.shard, task.key, {})
+            yield run_task(task, worker)
+
+
+class SilentReporter:
+    """Hears and says nothing."""
+
+    def wave_started(self, name: str, total: int, cached: int) -> None:
+        """See Reporter."""
+
+    def shard_finished(self, result: ShardResult) -> None:
+        """See Reporter."""
+
+    def wave_finished(self, name: str, seconds: float) -> None:
+        """See Reporter."""
