@@ -33,14 +33,14 @@ def assemble_manifest(
         "atoms": outcome.atom_report().to_json(),
         "problems": outcome.source_problems(),
         "failures": failure_lines(outcome.failures),
-        "shards": {
-            stage: {str(shard): record.key for shard, record in sorted(records.items(), key=lambda item: str(item[0]))}
-            for stage, records in outcome.records.items()
-        },
     }
     return Manifest(entries, outcome.encoder, config.embedding_model, timestamp(), build), kept
 
 
 def _entry(record: DoneRecord, outcome: BuildOutcome) -> WearerEntry:
-    hours = sorted(shard for shard in outcome.records["caption"] if shard.wearer == record.shard)
-    return WearerEntry.from_index(record, [f"DAY{shard.day}/{shard.hour:02d}" for shard in hours])
+    wearer = record.shard
+    shards = {
+        stage: {str(shard): kept.key for shard, kept in records.items() if shard.wearer == wearer}
+        for stage, records in outcome.records.items()
+    }
+    return WearerEntry.from_index(record, shards)

@@ -16,6 +16,7 @@ from typing import Any
 from ray_tasks.errors import UsageError
 from ray_tasks.rows import wearer_name
 from ray_tasks.storage.cache import ShardCache
+from ray_tasks.storage.preflight import require_conditional_writes
 from ray_tasks.storage.shards import DoneRecord, content_key
 from ray_tasks.storage.store import ObjectStore, StoreError
 
@@ -25,17 +26,21 @@ HISTORY_LENGTH = 50
 
 @dataclass(frozen=True)
 class WearerEntry:
-    """One wearer of a memory: files by name as (store key, sha256), rows by view, days' bounds, recorded hours."""
+    """One wearer of a memory.
+
+    files: store key and sha256 by file name. counts: rows by view. day_bounds: first and last recorded ms of each day.
+    shards: cache keys by stage and shard, from which the files can be made again without paying for the work twice.
+    """
 
     wearer: str
     name: str
     files: Mapping[str, tuple[str, str]]
     counts: Mapping[str, int]
     day_bounds: Mapping[int, tuple[int, int]]
-    hours: tuple[str, ...]
+    shards: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def from_index(cls, record: DoneRecord, hours: list[str]) -> WearerEntry:
+    def from_index(cls, record: DoneRecord, shards: Mapping[str, Mapping[str, str]]) -> WearerEntry:
         """The entry of a wearer from the record of the index stage; the record's shard is the wearer."""
         prefix = ShardCache.prefix(record.stage, record.key)
         return cls(
@@ -44,8 +49,13 @@ class WearerEntry:
             {name: (f"{prefix}/{name}", sha) for name, (sha, _) in sorted(record.files.items())},
             record.extra["counts"],
             {int(day): (bounds[0], bounds[1]) for day, bounds in record.extra["day_bounds"].items()},
-            tuple(hours),
+            shards,
         )
+
+    @property
+    def hours(self) -> tuple[str, ...]:
+        """Hours that hold captions, as ``DAY3/16``."""
+        return tuple(shard.split("/", 1)[1] for shard in sorted(self.shards["caption"]))
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary."""
@@ -54,7 +64,7 @@ class WearerEntry:
             "files": {name: {"key": key, "sha256": sha} for name, (key, sha) in sorted(self.files.items())},
             "counts": dict(self.counts),
             "day_bounds": {str(day): list(bounds) for day, bounds in sorted(self.day_bounds.items())},
-            "hours": list(self.hours),
+            "shards": {stage: dict(sorted(keys.items())) for stage, keys in sorted(self.shards.items())},
         }
 
     @classmethod
@@ -66,7 +76,7 @@ class WearerEntry:
             {name: (entry["key"], entry["sha256"]) for name, entry in data["files"].items()},
             data["counts"],
             {int(day): (bounds[0], bounds[1]) for day, bounds in data["day_bounds"].items()},
-            tuple(data["hours"]),
+            {stage: dict(keys) for stage, keys in data["shards"].items()},
         )
 
 
@@ -160,8 +170,10 @@ def read_pointer(store: ObjectStore) -> Pointer | None:
 def publish(store: ObjectStore, manifest: Manifest, seen: Pointer | None) -> None:
     """Makes a memory the current one with one pointer swap; `seen` is the pointer that the caller's decision rests on.
 
-    Raises ConflictError where the pointer has moved since: another build or a rollback was first, and stands.
+    Raises ConflictError where the pointer has moved since: another build or a rollback was first, and stands; and
+    UnsafeStoreError on a store whose conditional writes do not work.
     """
+    require_conditional_writes(store)
     write_manifest(store, manifest)
     earlier = [seen.memory_id, *seen.history] if seen else []
     history = [memory_id for memory_id in dict.fromkeys(earlier) if memory_id != manifest.memory_id]

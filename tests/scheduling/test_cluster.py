@@ -64,4 +64,4 @@ def test_a_shard_that_kills_its_worker_is_given_up_after_three_attempts(
 
 
 def test_finished_shards_leave_no_notes_of_attempts(results: tuple[Path, list[ShardResult]]) -> None:
-    assert [key for key in LocalStore(results[0]).list_keys("runs")] == []
+    assert list(LocalStore(results[0]).list_keys("runs")) == []

@@ -20,7 +20,7 @@ from ray_tasks.storage.store import ConflictError, LocalStore, StoreError
 
 def _manifest(sha: str = "s1", encoder: str = "m@1") -> Manifest:
     files = {"action.faiss": ("cache/index/k/action.faiss", sha)}
-    entry = WearerEntry("B1_MARA", "Mara", files, {"action": 3}, {1: (5, 9)}, ("DAY1/09",))
+    entry = WearerEntry("B1_MARA", "Mara", files, {"action": 3}, {1: (5, 9)}, {"caption": {"B1_MARA/DAY1/09": "k1"}})
     return Manifest({"B1_MARA": entry}, encoder, "m", "2030-01-01T00:00:00Z", {"corpus": "c"})
 
 
@@ -81,6 +81,10 @@ def test_a_damaged_manifest_or_pointer_is_named(store: LocalStore) -> None:
     store.write(POINTER, b"[]")
     with pytest.raises(StoreError, match=r"current\.json"):
         current_manifest(store)
+
+
+def test_hours_are_those_with_captions() -> None:
+    assert _manifest().entry("B1_MARA").hours == ("DAY1/09",)
 
 
 def test_an_unknown_wearer_is_answered_with_those_there_are() -> None:

@@ -1,0 +1,35 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+ROOT ?= daybook-root
+
+.PHONY: help setup demo test lint benchmark clean
+
+help:  ## show these targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[cpu,dev]'
+	@touch $@
+
+setup: $(VENV)/installed  ## make the virtual environment and install daybook into it
+
+demo: setup  ## build, ask and evaluate the bundled sample week
+	$(BIN)/daybook demo --root $(ROOT)
+
+test: setup  ## run all tests
+	$(BIN)/python -m pytest
+
+lint: setup  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+benchmark: setup  ## measure embedding and search against plain libraries
+	$(BIN)/python -m benchmarks.embedding
+	$(BIN)/python -m benchmarks.search
+
+clean:  ## remove the virtual environment and what the demo made
+	rm -rf $(VENV) $(ROOT)
