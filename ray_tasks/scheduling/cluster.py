@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,8 +21,12 @@ from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
 OBJECT_STORE_BYTES: Final = 256 << 20
 """Shards pass through files, only descriptors through Ray, so a small object store is enough on one machine."""
 
-EMBED_SHARDS_PER_CALL: Final = 8
-"""Shards whose texts are embedded together: longer batches of equal length, and still a commit every few seconds."""
+TASKS_PER_CALL: Final[Mapping[str, int]] = {"embed": 8, "extract": 2}
+"""Tasks that an actor gets at once, by the stage of the first; one where nothing is said.
+
+Texts of several shards are embedded together, for longer batches of equal length and still a commit every few seconds.
+Fine and coarse extraction of an hour, which follow each other, share the reading of its captions.
+"""
 
 CALLS_PER_ACTOR: Final = 64
 """Blocks for each actor: enough that a slow shard leaves no other idle, few enough to cost the driver little."""
@@ -33,8 +39,8 @@ def ray_session(cpus: int | None = None) -> Iterator[int]:
     Joins the cluster of RAY_ADDRESS, which `ray job submit` sets; otherwise starts one on this machine and stops it.
     """
     joined = bool(os.environ.get("RAY_ADDRESS"))
-    # Ray's C++ core warns that Ray Data's own actor arguments live in the object store; the driver holds them for as
-    # long as the wave runs, so there is nothing that a user could mend.
+    # Ray's C++ core warns on the terminal that Ray Data's own actor arguments live in the object store. The driver holds
+    # them there and a user has nothing to mend, so only its log files keep such lines.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     logging.getLogger("ray").setLevel(logging.ERROR)
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
@@ -44,12 +50,27 @@ def ray_session(cpus: int | None = None) -> Iterator[int]:
             "include_dashboard": False,
             "object_store_memory": OBJECT_STORE_BYTES,
         }
-    ray.init(**options)
+    with _silent_stderr():
+        ray.init(**options)
     try:
         _quieten_ray_data()
         yield int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Standard error of native code goes nowhere; Python's exceptions come out afterwards as usual."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _quieten_ray_data() -> None:
@@ -70,9 +91,11 @@ class ShardActor:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         tasks = [ShardTask.load(text) for text in batch["task"]]
+        started = time.monotonic()
         if tasks and tasks[0].stage == "embed":
             self._worker.embed_together(tasks)
-        return {"result": [run_task(task, self._worker, self._stages).dump() for task in tasks]}
+        shared = (time.monotonic() - started) / max(len(tasks), 1)
+        return {"result": [run_task(task, self._worker, self._stages, shared).dump() for task in tasks]}
 
 
 @dataclass(frozen=True)
@@ -85,10 +108,13 @@ class RayExecutor:
     def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """See Executor.run."""
         rows = [{"task": task.dump()} for task in tasks]
-        embedding = rows and ShardTask.load(rows[0]["task"]).stage == "embed"
+        if not rows:
+            return
+        stage = ShardTask.load(rows[0]["task"]).stage
+        embedding = stage == "embed"
         # One encoder for each machine, on all its cores: its memory of texts then spans the run.
         actors = 1 if embedding else min(self.cpus, len(rows))
-        per_call = EMBED_SHARDS_PER_CALL if embedding else 1
+        per_call = TASKS_PER_CALL.get(stage, 1)
         blocks = min(-(-len(rows) // per_call), actors * CALLS_PER_ACTOR)
         results = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
             ShardActor,

@@ -106,11 +106,12 @@ class LostWorkerError(RuntimeError):
     """A shard whose worker died (out of memory, a crash in native code) as often as is allowed."""
 
 
-def run_task(task: ShardTask, worker: Worker, stages: Stages | None = None) -> ShardResult:
+def run_task(task: ShardTask, worker: Worker, stages: Stages | None = None, shared_seconds: float = 0.0) -> ShardResult:
     """Makes one shard and commits it; an exception becomes a failed result, so that the others go on.
 
     Ray gives a task whose worker died to another worker, without end. So each attempt is noted in the store before it
     begins and struck out when it ends, well or not; a shard that finds MAX_ATTEMPTS notes has killed as many workers.
+    `shared_seconds` is this shard's part of work that was done for several at once.
     """
     started = time.monotonic()
     attempts = f"runs/{worker.settings.run_id}/attempts/{task.stage}/{task.key}"
@@ -123,7 +124,7 @@ def run_task(task: ShardTask, worker: Worker, stages: Stages | None = None) -> S
             task.key,
             output.files,
             rows=output.rows,
-            seconds=time.monotonic() - started,
+            seconds=time.monotonic() - started + shared_seconds,
             ledger=output.ledger,
             extra=output.extra,
         )
