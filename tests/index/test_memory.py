@@ -108,7 +108,7 @@ def test_an_atom_without_vector_or_caption_is_an_error() -> None:
         return Atom("a1", "W", "action", 0, 30_000, "x", (), (caption_id,), "rules", "1")
 
     captions = to_table([caption], CAPTION_SCHEMA)
-    vectors = np.ones((1, 4), np.float32) / 2
+    vectors = np.full((1, 4), 0.5, np.float32)
     with pytest.raises(MemoryMismatchError, match="no vector"):
         build_wearer_index(captions, to_table([atom("c1")], ATOM_SCHEMA), {}, vectors)
     with pytest.raises(MemoryMismatchError, match="c9"):
