@@ -73,7 +73,10 @@ class Embed(Protocol):
 class Method(Protocol):
     """One way of answering. Implementations keep no state between questions."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name by which it is chosen."""
+        ...
 
     def answer(self, question: Question, memory: WearerMemory) -> Answer:
         """Answers from what `memory` held at `question.at_ms`."""

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,14 +21,14 @@ from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
 OBJECT_STORE_BYTES: Final = 256 << 20
 """Shards pass through files, only descriptors through Ray, so a small object store is enough on one machine."""
 
-TASKS_PER_CALL: Final[Mapping[str, int]] = {"embed": 8, "extract": 2}
-"""Tasks that an actor gets at once, by the stage of the first; one where nothing is said.
+TASKS_PER_ROW: Final[Mapping[str, int]] = {"embed": 8, "extract": 2}
+"""Tasks that make one row, and so go to one actor together, by the stage of the first; one where nothing is said.
 
 Texts of several shards are embedded together, for longer batches of equal length and still a commit every few seconds.
 Fine and coarse extraction of an hour, which follow each other, share the reading of its captions.
 """
 
-CALLS_PER_ACTOR: Final = 64
+BLOCKS_PER_ACTOR: Final = 64
 """Blocks for each actor: enough that a slow shard leaves no other idle, few enough to cost the driver little."""
 
 
@@ -39,8 +39,8 @@ def ray_session(cpus: int | None = None) -> Iterator[int]:
     Joins the cluster of RAY_ADDRESS, which `ray job submit` sets; otherwise starts one on this machine and stops it.
     """
     joined = bool(os.environ.get("RAY_ADDRESS"))
-    # Ray's C++ core warns on the terminal that Ray Data's own actor arguments live in the object store. The driver holds
-    # them there and a user has nothing to mend, so only its log files keep such lines.
+    # Ray's C++ core warns on the terminal that Ray Data's own actor arguments live in the object store. The
+    # driver holds them there and a user has nothing to mend, so only its log files keep such lines.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     logging.getLogger("ray").setLevel(logging.ERROR)
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
@@ -90,38 +90,40 @@ class ShardActor:
         self._stages = stages
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        tasks = [ShardTask.load(text) for text in batch["task"]]
+        return {"results": ["\n".join(self._run([*map(ShardTask.load, text.split("\n"))])) for text in batch["tasks"]]}
+
+    def _run(self, tasks: list[ShardTask]) -> list[str]:
         started = time.monotonic()
-        if tasks and tasks[0].stage == "embed":
+        if tasks[0].stage == "embed":
             self._worker.embed_together(tasks)
-        shared = (time.monotonic() - started) / max(len(tasks), 1)
-        return {"result": [run_task(task, self._worker, self._stages, shared).dump() for task in tasks]}
+        shared = (time.monotonic() - started) / len(tasks)
+        return [run_task(task, self._worker, self._stages, shared).dump() for task in tasks]
 
 
 @dataclass(frozen=True)
 class RayExecutor:
-    """Runs a wave with Ray Data: a fixed pool of actors, one row for one shard, results streamed as they come."""
+    """Runs a wave with Ray Data: a fixed pool of actors, results streamed as they come."""
 
     cpus: int
     stages: Stages = field(default_factory=lambda: STAGES)
 
-    def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+    def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """See Executor.run."""
-        rows = [{"task": task.dump()} for task in tasks]
-        if not rows:
+        if not tasks:
             return
-        stage = ShardTask.load(rows[0]["task"]).stage
-        embedding = stage == "embed"
+        embedding = tasks[0].stage == "embed"
+        size = TASKS_PER_ROW.get(tasks[0].stage, 1)
+        groups = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+        rows = [{"tasks": "\n".join(task.dump() for task in group)} for group in groups]
         # One encoder for each machine, on all its cores: its memory of texts then spans the run.
         actors = 1 if embedding else min(self.cpus, len(rows))
-        per_call = TASKS_PER_CALL.get(stage, 1)
-        blocks = min(-(-len(rows) // per_call), actors * CALLS_PER_ACTOR)
+        blocks = min(len(rows), actors * BLOCKS_PER_ACTOR)
         results = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
             ShardActor,
             fn_constructor_kwargs={"settings": settings, "stages": self.stages},
-            batch_size=per_call,
+            batch_size=1,
             compute=ActorPoolStrategy(size=actors),
             num_cpus=self.cpus if embedding else 1,
         )
         for row in results.iter_rows():
-            yield ShardResult.load(row["result"])
+            yield from map(ShardResult.load, row["results"].split("\n"))

@@ -7,7 +7,7 @@ import os
 import socket
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final
 
@@ -23,7 +23,10 @@ WRITE_EVERY_SECONDS: Final = 1.0
 class RunLog:
     """Keeps runs/latest.json: who runs what since when, shards by wave, failures, and how it ended."""
 
-    def __init__(self, store: ObjectStore, corpus: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: ObjectStore, request: Mapping[str, Any], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`request` is what was asked for, as JSON, so that it can be asked for again."""
         self._store = store
         self._clock = clock
         self._written = float("-inf")
@@ -31,7 +34,7 @@ class RunLog:
         self._state: dict[str, Any] = {
             "run_id": self.run_id,
             "state": "running",
-            "corpus": corpus,
+            "request": dict(request),
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "started": timestamp(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -95,6 +95,6 @@ class WorkerSettings:
 class Executor(Protocol):
     """Runs tasks somewhere and yields each result as it comes, in any order; every task gives exactly one result."""
 
-    def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+    def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """Runs tasks of one wave: none of them reads another's output."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ray_tasks.scheduling.stages import Worker, run_task
@@ -17,7 +17,7 @@ class InlineExecutor:
     broken: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
 
-    def run(self, tasks: Iterable[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+    def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """See Executor.run."""
         worker = Worker(settings)
         worker.__dict__["encoder"] = MemoryBuilder(dimension=16).embed

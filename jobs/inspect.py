@@ -1,0 +1,105 @@
+"""Shows what is in a memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from jobs.console import console, ends_well, print_json, run_app
+from jobs.options import DEFAULT_ROOT, JsonOption, RootOption
+from ray_tasks.corpus.week_time import HOUR_MS, format_for_people
+from ray_tasks.index.memory import WearerMemory
+from ray_tasks.index.opening import open_wearer
+from ray_tasks.rows import VIEWS
+from ray_tasks.storage.manifests import Manifest, current_manifest, read_manifest
+from ray_tasks.storage.store import open_store
+
+EXAMPLES = 2
+
+
+@ends_well
+def inspect(
+    root: RootOption = DEFAULT_ROOT,
+    wearer: Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated.")] = None,
+    memory: Annotated[str | None, typer.Option(help="A memory's id; the current one by default.")] = None,
+    examples: Annotated[int, typer.Option(help="Atoms to show of each view.", min=0)] = EXAMPLES,
+    json: JsonOption = False,
+) -> None:
+    """Show what is in a memory: wearers, days, hours, atoms of each view, and examples.
+
+    Example:
+
+        daybook inspect --root memories --wearer A1_JAKE --examples 5
+    """
+    store = open_store(root)
+    manifest = read_manifest(store, memory) if memory else current_manifest(store)
+    chosen = wearer or sorted(manifest.wearers)
+    contents = {}
+    for name in chosen:
+        contents[name] = _contents(manifest, open_wearer(store, manifest, name), examples)
+    if json:
+        print_json(
+            {
+                "memory_id": manifest.memory_id,
+                "created": manifest.created,
+                "encoder": manifest.encoder,
+                "wearers": contents,
+            }
+        )
+        return
+    console.print(f"memory {manifest.memory_id}, made {manifest.created}, vectors of {manifest.encoder}")
+    for name, content in contents.items():
+        _show_wearer(name, content)
+
+
+def _contents(manifest: Manifest, memory: WearerMemory, examples: int) -> dict[str, Any]:
+    entry = manifest.wearers[memory.wearer]
+    days = {
+        f"DAY{day}": {
+            "first": format_for_people(start),
+            "last": format_for_people(end),
+            "hours": [hour.split("/")[1] for hour in entry.hours if hour.startswith(f"DAY{day}/")],
+        }
+        for day, (start, end) in sorted(entry.day_bounds.items())
+    }
+    captions = memory.captions
+    return {
+        "name": entry.name,
+        "days": days,
+        "recorded_hours": round(len(captions) and float(np.sum(captions.end_ms - captions.start_ms)) / HOUR_MS, 2),
+        "counts": dict(entry.counts),
+        "examples": {view: _examples(memory, view, examples) for view in VIEWS},
+    }
+
+
+def _examples(memory: WearerMemory, view: str, count: int) -> list[dict[str, str]]:
+    """Atoms spread evenly over the recorded time."""
+    index = memory.views[view]
+    shown = min(count, len(index))
+    rows = [len(index) * (2 * number + 1) // (2 * shown) for number in range(shown)]
+    return [{"at": format_for_people(int(index.start_ms[row])), "text": index.text(row)} for row in rows]
+
+
+def _show_wearer(wearer: str, content: dict[str, Any]) -> None:
+    counts = content["counts"]
+    views = ", ".join(f"{counts[view]:,} {view}" for view in VIEWS)
+    console.print(
+        f"\n[bold]{wearer}[/] ({content['name']}): {counts['caption']:,} captions, "
+        f"{content['recorded_hours']} h; {views}"
+    )
+    table = Table(box=None, pad_edge=False)
+    for heading in ("day", "first", "last", "hours"):
+        table.add_column(heading)
+    for day, facts in content["days"].items():
+        table.add_row(day, facts["first"].split()[1], facts["last"].split()[1], " ".join(facts["hours"]))
+    console.print(table)
+    for view, atoms in content["examples"].items():
+        for atom in atoms:
+            console.print(f"  {view:<12} {atom['at']}  {atom['text']}", markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    run_app(inspect)

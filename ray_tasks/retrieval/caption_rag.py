@@ -1,0 +1,49 @@
+"""Method `caption-rag`: the captions nearest to the question, and nothing else (the plain baseline).
+
+One query, cosine over the caption vectors, no time, no words, no choices; the answer is made as in `egocite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ray_tasks.index.memory import WearerMemory
+from ray_tasks.retrieval.agents import Draft
+from ray_tasks.retrieval.clip_table import ClipTable
+from ray_tasks.retrieval.evidence import caption_evidence
+from ray_tasks.retrieval.fusion import best_clips
+from ray_tasks.retrieval.settings import RetrievalSettings
+from ray_tasks.retrieval.signals import check_dimension
+from ray_tasks.retrieval.types import Embed, Evidence, Question
+from ray_tasks.retrieval.whole_vectors import cosines, whole_vectors
+
+
+class CaptionPlanner:
+    """Drafts the captions with the largest cosine to the question."""
+
+    def __init__(self, embed: Embed, settings: RetrievalSettings) -> None:
+        self._embed = embed
+        self._settings = settings
+
+    def draft(self, questions: Sequence[Question], memory: WearerMemory) -> list[Draft]:
+        """The best captions of each question, in order of time."""
+        if not questions:
+            return []
+        table = ClipTable.of(memory)
+        queries = whole_vectors(check_dimension(self._embed([question.text for question in questions]), table))
+        drafts: list[Draft] = []
+        for question, query in zip(questions, queries, strict=True):
+            scores = cosines(table.vectors[: table.visible(question.at_ms)], query[None])[:, 0]
+            clips = best_clips(scores, self._settings.evidence)
+            drafts.append(
+                Draft(tuple(caption_evidence(table, int(c), float(scores[c])) for c in sorted(clips)), rounds=1)
+            )
+        return drafts
+
+
+class KeepAll:
+    """Curates nothing away: the draft holds no more than may be kept."""
+
+    def curate(self, question: Question, pool: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        """The pool as it is, less anything that ends after the question's time."""
+        return tuple(item for item in pool if item.end_ms <= question.at_ms)

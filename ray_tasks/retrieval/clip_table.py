@@ -1,0 +1,171 @@
+"""What retrieval precomputes of a memory: its clips, the rows of each, and which clips are one recording.
+
+A clip is a caption of the memory (30 seconds). Clips are in order of (end, start, id), so what a question may see is a
+prefix of them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ray_tasks.corpus.recorded_time import RecordedTimeline
+from ray_tasks.corpus.week_time import MINUTE_MS
+from ray_tasks.index.memory import ViewIndex, WearerMemory
+from ray_tasks.retrieval.coarse_rows import CoarseRows
+from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, as_cosines, whole_vectors
+
+FINE_VIEWS = ("action", "utterance")
+COARSE_VIEWS = ("activity", "conversation")
+GAP_MS = 2 * MINUTE_MS
+"""Clips further apart than this belong to different recordings; no window of neighbours crosses such a gap."""
+
+_CLIPS_AT_ONCE = 64  # a block of scores that stays in the processor's cache
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Rows of one view in order of their clip.
+
+    vectors (rows, d) whole numbers; clips (rows,) ascending clip numbers; row_numbers (rows,) their rows in the view;
+    filled (k,) the clips that have rows, firsts (k + 1,) where each one's rows begin, and the number of rows.
+    """
+
+    view: ViewIndex
+    vectors: Float32
+    clips: Int64
+    row_numbers: Int64
+    filled: Int64
+    firsts: Int64
+
+    @classmethod
+    def of(cls, view: ViewIndex, clip_ends: Int64) -> RowBlock:
+        """The rows of a view by clip: that of its first caption, or a later one where the row itself ends later.
+
+        A clip that has ended therefore holds no row that has not. Rows that outlast every clip are left out.
+        """
+        clips = np.maximum(view.caption_rows, np.searchsorted(clip_ends, view.end_ms))
+        order = np.argsort(clips, kind="stable")
+        order = order[clips[order] < len(clip_ends)]
+        filled, firsts = np.unique(clips[order], return_index=True)
+        return cls(
+            view=view,
+            vectors=whole_vectors(view.vectors[order]),
+            clips=clips[order],
+            row_numbers=order,
+            filled=filled,
+            firsts=np.append(firsts, len(order)).astype(np.int64),
+        )
+
+    def positions(self, clip: int) -> range:
+        """Positions in this block of a clip's rows."""
+        low, high = np.searchsorted(self.clips, [clip, clip + 1])
+        return range(int(low), int(high))
+
+    def best_in_clips(self, queries: Float32, best: Float64) -> None:
+        """Raises best (clips, m) to the largest cosine of each clip's rows with m whole query vectors."""
+        step = _CLIPS_AT_ONCE
+        for first in range(0, len(self.filled), step):
+            last = min(first + step, len(self.filled))
+            low, high = int(self.firsts[first]), int(self.firsts[last])
+            scores = self.vectors[low:high] @ queries.T
+            largest = np.maximum.reduceat(scores, self.firsts[first:last] - low, axis=0)
+            clips = self.filled[first:last]
+            best[clips] = np.maximum(best[clips], as_cosines(largest))
+
+
+@dataclass(frozen=True)
+class ClipTable:
+    """The clips of one memory; arrays have n entries, one for each clip in order of (end, start, id)."""
+
+    captions: ViewIndex
+    vectors: Float32  # (n, d) whole vectors of the captions
+    blocks: tuple[RowBlock, ...]
+    coarse: tuple[CoarseRows, ...]
+    timeline: RecordedTimeline
+    start_ms: Int64
+    end_ms: Int64
+    hours: Float64  # recorded hours of the starts
+    segments: Int64  # ascending number of the recording that each clip belongs to
+
+    @classmethod
+    def of(cls, memory: WearerMemory) -> ClipTable:
+        """The table of a memory, made once for each memory object and kept as long as that object lives."""
+        key = id(memory)
+        known = _TABLES.get(key)
+        if known is not None and known[0]() is memory:
+            return known[1]
+        table = cls._make(memory)
+        _TABLES[key] = (weakref.ref(memory, lambda _: _TABLES.pop(key, None)), table)
+        return table
+
+    @classmethod
+    def _make(cls, memory: WearerMemory) -> ClipTable:
+        captions = memory.captions
+        breaks = np.zeros(len(captions), np.int64)
+        breaks[1:] = captions.start_ms[1:] - captions.end_ms[:-1] > GAP_MS
+        return cls(
+            captions=captions,
+            vectors=whole_vectors(captions.vectors),
+            blocks=tuple(RowBlock.of(memory.views[view], captions.end_ms) for view in FINE_VIEWS),
+            coarse=tuple(
+                CoarseRows.of(memory.views[view], captions.start_ms, captions.end_ms) for view in COARSE_VIEWS
+            ),
+            timeline=memory.timeline,
+            start_ms=captions.start_ms,
+            end_ms=captions.end_ms,
+            hours=captions.start_hours,
+            segments=np.cumsum(breaks),
+        )
+
+    def __len__(self) -> int:
+        return len(self.start_ms)
+
+    def visible(self, at_ms: int) -> int:
+        """How many clips, all first in order, end at or before a moment."""
+        return self.captions.visible(at_ms)
+
+    def gap_hours(self, visible: int, windows: list[tuple[int, int]]) -> Float64:
+        """(visible,) recorded hours from each clip's start to the nearest window of week time (EgoCITE Eq. 1).
+
+        Without windows: to the last visible clip, which stands for the moment of asking. Windows are cut at its end, so
+        that what is recorded later does not matter.
+        """
+        if visible == 0:
+            return np.zeros(0)
+        last = int(self.end_ms[visible - 1])
+        hours = self.hours[:visible]
+        gaps = np.full(visible, np.inf)
+        for start, end in windows or [(last, last)]:
+            low, high = self.timeline.hours(np.array([min(start, last), min(end, last)], np.int64))
+            gaps = np.minimum(gaps, np.maximum(np.maximum(low - hours, hours - high), 0.0))
+        return gaps
+
+    def touching(self, visible: int, windows: list[tuple[int, int]]) -> npt.NDArray[np.bool_]:
+        """(visible,) whether each clip touches one of the windows of week time."""
+        touches = np.zeros(visible, np.bool_)
+        for start, end in windows:
+            touches |= (self.start_ms[:visible] <= end) & (self.end_ms[:visible] >= start)
+        return touches
+
+    @cached_property
+    def _segment_bounds(self) -> tuple[Int64, Int64]:
+        low = np.searchsorted(self.segments, self.segments, side="left")
+        high = np.searchsorted(self.segments, self.segments, side="right")
+        return low, high
+
+    def neighbours(self, reach: int, visible: int) -> tuple[Int64, Int64]:
+        """For each visible clip the bounds [low, high) of the visible clips at most `reach` away in its recording."""
+        numbers = np.arange(visible)
+        low, high = self._segment_bounds
+        return (
+            np.maximum(numbers - reach, low[:visible]),
+            np.minimum(np.minimum(numbers + reach + 1, high[:visible]), visible),
+        )
+
+
+_TABLES: dict[int, tuple[weakref.ref[WearerMemory], ClipTable]] = {}

@@ -1,0 +1,53 @@
+"""One score for each clip: the weighted mean of its signals, with time (DESIGN §7, EgoCITE Eq. 1).
+
+EgoCITE multiplies a cosine by R = decay ** hours. Z-scores have no natural zero, so R enters as its logarithm, which
+ranks alike where similarities are alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ray_tasks.retrieval.signals import Measured
+from ray_tasks.retrieval.weights import FusionWeights, Term
+from ray_tasks.retrieval.whole_vectors import Float64, Int64
+
+
+def content_scores(measured: Measured, weights: FusionWeights, terms: tuple[Term, ...] | None = None) -> Float64:
+    """(visible,) weighted mean of the z-scores of some terms (by default all), shared with neighbouring clips."""
+    scores = np.zeros(measured.visible)
+    chosen = weights.terms if terms is None else terms
+    for term in chosen:
+        scores += term.weight * measured.columns[term.signal, term.variant]
+    scores /= max(sum(abs(term.weight) for term in chosen), 1e-9)
+    return (1 - weights.neighbours) * scores + weights.neighbours * _of_neighbours(measured, scores)
+
+
+def _of_neighbours(measured: Measured, scores: Float64) -> Float64:
+    """(visible,) mean score of each clip and the visible clips right before and after it in the same recording."""
+    low, high = measured.table.neighbours(1, measured.visible)
+    sums = np.concatenate([np.zeros(1), np.cumsum(scores)])
+    return np.asarray((sums[high] - sums[low]) / np.maximum(high - low, 1), np.float64)
+
+
+def time_scores(measured: Measured, weights: FusionWeights, decay: float) -> Float64:
+    """(visible,) what time adds: recency x ln R, and the penalties outside the windows named.
+
+    R counts recorded hours from the window the question names, else from those its choices name, else from the moment
+    of asking. A question for the first occurrence prefers no end of the week.
+    """
+    table, n = measured.table, measured.visible
+    named, offered = measured.named_windows, measured.choice_windows
+    scores = np.zeros(n)
+    if measured.time.intent != "earliest" or named or offered:
+        scores += weights.recency * np.log(decay) * table.gap_hours(n, named or offered)
+    if named:
+        scores -= weights.outside_question * ~table.touching(n, named)
+    if offered:
+        scores -= weights.outside_choices * ~table.touching(n, offered)
+    return scores
+
+
+def best_clips(scores: Float64, k: int) -> Int64:
+    """The k best clips, best first; ties go to the earlier clip."""
+    return np.lexsort((np.arange(len(scores)), -scores))[:k].astype(np.int64)

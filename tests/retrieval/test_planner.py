@@ -1,0 +1,86 @@
+"""Drafting and curating."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ray_tasks.corpus.week_time import day_of
+from ray_tasks.retrieval.curator import RuleCurator, spread_over_days
+from ray_tasks.retrieval.planner import RulePlanner
+from ray_tasks.retrieval.settings import RetrievalSettings
+from ray_tasks.retrieval.types import Evidence
+from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS
+from tests.retrieval.small_memory import a_week, ask, clock, embed, make_memory
+
+LATER = clock(3, 20, 0)
+
+
+def planner(rounds: int = 3) -> RulePlanner:
+    return RulePlanner(embed, RetrievalSettings(evidence=5, pool_per_round=10, rounds=rounds), DEFAULT_WEIGHTS)
+
+
+def test_the_pool_is_in_order_of_time_without_repeats_and_grows_with_rounds() -> None:
+    question = ask("What did I do after the last time I sliced the pineapple?", LATER, "Wash the knife", "Sing")
+    memory = make_memory(a_week())
+    sizes = []
+    for rounds in (1, 2, 3):
+        (draft,) = planner(rounds=rounds).draft([question], memory)
+        times = [item.start_ms for item in draft.pool]
+        assert times == sorted(times)
+        assert len({(item.start_ms, item.text) for item in draft.pool}) == len(draft.pool)
+        assert draft.rounds == rounds
+        sizes.append(len(draft.pool))
+    assert sizes[0] == 10
+    assert sizes == sorted(sizes)
+
+
+def test_rounds_that_have_nothing_to_ask_are_not_counted() -> None:
+    memory = make_memory(a_week())
+    (free,) = planner().draft([ask("Where is the passport?", LATER)], memory)
+    (choices,) = planner().draft([ask("Where is the passport?", LATER, "Roof", "Drawer")], memory)
+    assert (free.rounds, choices.rounds) == (1, 2)
+
+
+def test_what_follows_the_anchor_is_raised_and_what_precedes_it_is_not() -> None:
+    memory = make_memory(a_week())
+    question = ask("What did I do after the last time I sliced the pineapple?", LATER)
+    with_anchor, without = (planner(rounds=rounds).draft([question], memory)[0].pool for rounds in (3, 1))
+    raised = {item.start_ms: item.score for item in with_anchor}
+    plain = {item.start_ms: item.score for item in without}
+    event = ask("", clock(2, 15, 10)).at_ms
+    after = [time for time in raised if event < time <= event + 600_000]
+    assert after
+    assert all(raised[time] > plain.get(time, -np.inf) for time in after)
+    assert all(raised[time] == plain[time] for time in raised if time in plain and event - 600_000 <= time < event)
+
+
+def items(*scored: tuple[str, float]) -> list[Evidence]:
+    return [
+        Evidence(str(i), "action", ask("", at).at_ms, ask("", at).at_ms + 30_000, str(i), score)
+        for i, (at, score) in enumerate(scored)
+    ]
+
+
+def test_curation_keeps_the_best_in_order_of_time() -> None:
+    pool = items((clock(1, 10, 0), 1.0), (clock(1, 11, 0), 3.0), (clock(2, 10, 0), 2.0))
+    kept = RuleCurator(RetrievalSettings(evidence=2)).curate(ask("Who sang?", LATER), pool)
+    assert [item.score for item in kept] == [3.0, 2.0]
+
+
+def test_curation_drops_what_ends_after_the_question() -> None:
+    pool = items((clock(1, 10, 0), 1.0), (clock(3, 19, 59, 45), 9.0))
+    kept = RuleCurator(RetrievalSettings()).curate(ask("Who sang?", LATER), pool)
+    assert [item.score for item in kept] == [1.0]
+
+
+def test_habits_are_spread_over_days_where_scores_are_close() -> None:
+    day_one = [(clock(1, 10, minute), 2.0 - minute / 100) for minute in range(3)]
+    pool = items(*day_one, (clock(2, 10, 0), 1.95), (clock(3, 10, 0), 0.5))
+    ranked = sorted(pool, key=lambda item: -item.score)
+    assert [day_of(item.start_ms) for item in spread_over_days(ranked, 2)] == [1, 2]
+    assert [day_of(item.start_ms) for item in spread_over_days(ranked, 4)] == [1, 2, 1, 1]
+    curator = RuleCurator(RetrievalSettings(evidence=2))
+    habit = curator.curate(ask("Who usually sings?", LATER), pool)
+    once = curator.curate(ask("Who sang?", LATER), pool)
+    assert {day_of(item.start_ms) for item in habit} == {1, 2}
+    assert {day_of(item.start_ms) for item in once} == {1}

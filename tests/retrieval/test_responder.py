@@ -1,0 +1,115 @@
+"""Answers made of evidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from ray_tasks.index.memory import WearerMemory
+from ray_tasks.retrieval.agents import Reply
+from ray_tasks.retrieval.responder import RuleResponder
+from ray_tasks.retrieval.types import Evidence, Question
+from tests.retrieval.small_memory import CLIP_MS, Clip, ask, clock, embed, make_memory
+
+CLIPS = [
+    Clip(clock(1, 10, 0), ("Mara opens the jar of honey", "I hold the lid tightly"), ("Nuri: The lid is stuck.",)),
+    Clip(clock(1, 10, 1), ("Tobi sweeps the terrace",), ("Tobi: Put the passport into the blue drawer.",)),
+    Clip(clock(1, 15, 0), ("I buy three lemons and five onions at the market",), ()),
+    Clip(clock(2, 10, 0), ("I peel the onions", "We sing a song"), ("Ines: Shall we dance on the roof?",)),
+]
+LATER = clock(2, 12, 0)
+
+
+def evidence(*scores: float) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(str(i), "caption", clip.start_ms, clip.start_ms + CLIP_MS, "", score)
+        for i, (clip, score) in enumerate(zip(CLIPS, scores, strict=False))
+    )
+
+
+@pytest.fixture(scope="module")
+def memory() -> WearerMemory:
+    return make_memory(CLIPS)
+
+
+def reply(memory: WearerMemory, question: Question, items: tuple[Evidence, ...] | None = None) -> Reply:
+    (answer,) = RuleResponder(embed).respond([question], [evidence(4, 3, 2, 1) if items is None else items], memory)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("question", "choices", "label"),
+    [
+        ("Who opened the jar of honey?", ("Tobi", "Nuri", "Mara", "Me"), "C"),
+        ("Who will hold the lid?", ("Tobi", "Nuri", "Mara", "Me"), "D"),
+        ("Who said that the lid is stuck?", ("Tobi", "Nuri", "Mara"), "B"),
+        ("Who asked to dance on the roof?", ("Tobi", "Nuri", "Me", "Mara"), "C"),
+        ("Where is the passport?", ("On the roof", "In the blue drawer", "At the market"), "B"),
+        ("How many lemons did I buy?", ("two", "5", "3", "seven"), "C"),
+        ("How many onions did I buy at the market?", ("two", "7", "4", "five"), "D"),
+        ("When did Mara open the jar?", ("This morning", "Yesterday morning", "Last night"), "B"),
+    ],
+)
+def test_evidence_decides_by_kind_of_choice(
+    memory: WearerMemory, question: str, choices: tuple[str, ...], label: str
+) -> None:
+    answer = reply(memory, ask(question, LATER, *choices))
+    assert answer.choice == label
+    assert answer.status == "answered"
+
+
+def test_a_question_for_who_is_missing_turns_the_order_round(memory: WearerMemory) -> None:
+    assert reply(memory, ask("Who opened the jar of honey?", LATER, "Mara", "Tobi")).choice == "A"
+    assert reply(memory, ask("Who didn't open the jar of honey?", LATER, "Mara", "Tobi")).choice == "B"
+
+
+def test_several_people_count_their_mean(memory: WearerMemory) -> None:
+    choices = ("Tobi and Nuri", "Mara and me", "Tobi and me")
+    assert reply(memory, ask("Who held the jar and its lid?", LATER, *choices)).choice == "B"
+
+
+def test_yes_and_no(memory: WearerMemory) -> None:
+    assert reply(memory, ask("Did Tobi sweep the terrace?", LATER, "Yes", "No")).choice == "A"
+    assert reply(memory, ask("Did the ship arrive at midnight?", LATER, "Yes", "No")).choice == "B"
+
+
+def test_probabilities_cover_the_choices_in_their_order_and_sum_to_one(memory: WearerMemory) -> None:
+    answer = reply(memory, ask("Where is the passport?", LATER, "On the roof", "In the blue drawer", ""))
+    assert [label for label, _ in answer.probabilities] == ["A", "B", "C"]
+    assert sum(chance for _, chance in answer.probabilities) == pytest.approx(1)
+    assert min(answer.probabilities, key=lambda pair: pair[1])[0] == "C"
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [("", "", ""), ("same", "same"), ("only one",), ("4", "4.0", ""), ("7", "8"), ("?", "!"), ("Yes",), ("点", "半")],
+)
+@pytest.mark.parametrize("question", ["Who was it?", "How many?", "When was it?", "?"])
+def test_odd_choices_still_give_exactly_one_of_the_labels(
+    memory: WearerMemory, question: str, choices: tuple[str, ...]
+) -> None:
+    answer = reply(memory, ask(question, LATER, *choices))
+    assert answer.choice in list("ABC"[: len(choices)])
+    assert len(answer.probabilities) == len(choices)
+
+
+def test_duplicates_share_their_chance(memory: WearerMemory) -> None:
+    answer = reply(memory, ask("Where is the passport?", LATER, "In the blue drawer", "Roof", "In the blue drawer"))
+    chances = dict(answer.probabilities)
+    assert chances["A"] == chances["C"] > chances["B"]
+    assert answer.choice == "A"
+
+
+def test_without_choices_the_best_sentences_answer(memory: WearerMemory) -> None:
+    answer = reply(memory, ask("Where is the passport?", LATER))
+    assert answer.choice is None
+    assert answer.status == "answered"
+    assert answer.text.startswith("Tobi: Put the passport into the blue drawer.")
+
+
+def test_without_evidence_the_answer_is_declined(memory: WearerMemory) -> None:
+    answer = reply(memory, ask("Where is the passport?", LATER, "Here", "There"), ())
+    assert (answer.choice, answer.status) == (None, "declined")
+
+
+def test_no_questions_give_no_replies(memory: WearerMemory) -> None:
+    assert RuleResponder(embed).respond([], [], memory) == []

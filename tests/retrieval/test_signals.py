@@ -1,0 +1,101 @@
+"""Signals and their fusion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ray_tasks.index.memory import MemoryMismatchError
+from ray_tasks.retrieval.fusion import best_clips, content_scores, time_scores
+from ray_tasks.retrieval.signals import measure, z_scores
+from ray_tasks.retrieval.types import Question
+from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS, FusionWeights, Term
+from tests.retrieval.small_memory import DIMENSION, a_week, ask, clock, embed, make_memory
+
+EVERYTHING = replace(
+    DEFAULT_WEIGHTS,
+    terms=tuple(
+        Term(signal, variant, 1.0)
+        for signal in ("dense", "clip", "coarse", "words", "window")
+        for variant in ("question", "core", "with_choice", "choice")
+    ),
+)
+
+
+def total(question: Question, weights: FusionWeights = DEFAULT_WEIGHTS) -> np.ndarray:
+    (measured,) = measure([question], make_memory(a_week()), embed, weights)
+    return content_scores(measured, weights) + time_scores(measured, weights, 0.99)
+
+
+def starts(scores: np.ndarray, k: int) -> list[int]:
+    table = make_memory(a_week()).captions
+    return [int(table.start_ms[clip]) for clip in best_clips(scores, k)]
+
+
+@given(st.lists(st.floats(-5, 5) | st.just(float("nan")), max_size=30))
+def test_z_scores_are_clipped_and_unknown_values_are_zero(values: list[float]) -> None:
+    scores = z_scores(np.array(values))
+    assert np.isfinite(scores).all()
+    assert ((scores >= -4) & (scores <= 12)).all()
+    assert (scores[np.isnan(values)] == 0).all()
+
+
+def test_z_scores_of_equal_values_are_zero() -> None:
+    assert z_scores(np.array([2.0, 2.0, 2.0])).tolist() == [0, 0, 0]
+    assert z_scores(np.zeros(0)).shape == (0,)
+
+
+def test_every_signal_covers_the_visible_clips_and_no_other() -> None:
+    memory = make_memory(a_week())
+    questions = [ask("Who repaired the lantern?", at, "Mara", "Tobi") for at in (clock(1, 10, 30), clock(3, 20, 0))]
+    for measured, n in zip(measure(questions, memory, embed, EVERYTHING), (60, 960), strict=True):
+        assert measured.visible == n
+        assert {column.shape for column in measured.columns.values()} == {(n,)}
+
+
+def test_the_event_asked_for_ranks_first() -> None:
+    first = starts(total(ask("Who repaired the lantern?", clock(3, 20, 0), "Mara", "Tobi")), 1)
+    assert first == [make_memory(a_week()).captions.start_ms[40]]
+
+
+def test_a_later_occurrence_ranks_before_an_equal_earlier_one_and_the_other_way_for_the_first() -> None:
+    late = starts(total(ask("When was the last time I sliced the pineapple?", clock(3, 20, 0))), 1)
+    assert late == [ask("", clock(2, 15, 10)).at_ms]
+    first = ask("When did I first slice the pineapple?", clock(3, 20, 0), "Two days ago in the evening", "This morning")
+    assert starts(total(first), 1) == [ask("", clock(1, 19, 5)).at_ms]
+
+
+def test_clips_outside_the_windows_named_by_the_question_or_by_the_choices_sink() -> None:
+    named = ask("Who sliced the pineapple in the kitchen on the first day?", clock(3, 20, 0))
+    assert starts(total(named), 1) == [ask("", clock(1, 19, 5)).at_ms]
+    choices = ("Two days ago in the evening", "On the first day at noon", "On the first day in the morning")
+    offered = ask("When did I slice the pineapple?", clock(3, 20, 0), *choices)
+    assert starts(total(offered), 1) == [ask("", clock(1, 19, 5)).at_ms]
+
+
+def test_hidden_choices_change_nothing() -> None:
+    memory = make_memory(a_week())
+    one = ask("Where is the passport?", clock(3, 20, 0), "In the blue drawer", "On the roof", "Yesterday", "Last night")
+    (with_them,) = measure([one], memory, embed, DEFAULT_WEIGHTS, use_choices=False)
+    (without,) = measure([replace(one, choices=())], memory, embed, DEFAULT_WEIGHTS)
+    for key, column in without.columns.items():
+        assert np.array_equal(with_them.columns[key], column)
+
+
+def test_ties_go_to_the_earlier_clip() -> None:
+    assert best_clips(np.array([1.0, 3.0, 3.0, 2.0]), 3).tolist() == [1, 2, 3]
+    assert best_clips(np.zeros(0), 3).tolist() == []
+
+
+def test_an_embedder_of_another_dimension_is_refused_with_both_sizes() -> None:
+    memory = make_memory(a_week()[:3])
+
+    def other(texts: list[str]) -> np.ndarray:
+        return np.ones((len(texts), 7), np.float32)
+
+    with pytest.raises(MemoryMismatchError, match=rf"7.*{DIMENSION}"):
+        list(measure([ask("Who?", clock(1, 12, 0))], memory, other, DEFAULT_WEIGHTS))
