@@ -20,6 +20,7 @@ from ray_tasks.scheduling.build import Build, BuildOutcome
 from ray_tasks.scheduling.gates import check_gates
 from ray_tasks.scheduling.run_log import RunLog
 from ray_tasks.storage.manifests import Manifest, publish, read_manifest, read_pointer
+from ray_tasks.storage.preflight import preflight
 from ray_tasks.storage.store import ObjectStore
 
 
@@ -90,6 +91,7 @@ def build_and_publish(
 
     started = time.monotonic()
     layout = discover(request.corpus, request.wearers, request.days)
+    preflight(store)
     pointer = read_pointer(store)
     with (
         RunLog(store, request.to_json()) as run,

@@ -13,6 +13,9 @@ from ray_tasks.storage.retention import collect_garbage
 from ray_tasks.storage.store import open_store
 
 
+ABANDONED_AFTER_SECONDS = 24 * 3600.0
+
+
 @ends_well
 def gc(
     root: RootOption = DEFAULT_ROOT,
@@ -28,9 +31,10 @@ def gc(
     """
     store = open_store(root)
     collected = collect_garbage(store, keep, read_run(store))
+    litter = store.remove_abandoned(ABANDONED_AFTER_SECONDS)
     console.print(
         f"kept {len(collected.kept_memories)} memories; removed {len(collected.removed_memories)} memories "
-        f"and {collected.removed_shards:,} cached shards"
+        f"and {collected.removed_shards:,} cached shards, and {litter} writes that were never finished"
     )
 
 

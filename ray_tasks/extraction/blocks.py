@@ -13,29 +13,29 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Final
 
+from ray_tasks.corpus.fuse import CLIP_MS
 from ray_tasks.extraction.notes import Note, Rarity
-from ray_tasks.extraction.types import CAPTION_MS, LONGEST_MS, SHORTEST_MS, WINDOW_MS, window_end
+from ray_tasks.extraction.types import LONGEST_MS, SHORTEST_MS, WINDOW_MS, window_end
 
 Block = tuple[int, ...]
 """Positions of notes, in order."""
 
 _GAP_MS: Final = 60_000
 _SILENCE_MS: Final = 60_000
-_LONGEST_NOMINAL_MS: Final = LONGEST_MS - CAPTION_MS
+_LONGEST_NOMINAL_MS: Final = LONGEST_MS - CLIP_MS
 _LOOKBACK: Final = 4
 _FEWEST_TERMS: Final = 2
 _LOOSEST: Final = 0.06
 _TIGHTEST: Final = 0.45
 
 
-def activity_blocks(notes: Sequence[Note]) -> list[Block]:
+def activity_blocks(notes: Sequence[Note], rarity: Rarity) -> list[Block]:
     """Contiguous blocks of captions with visual lines, of one to ten minutes inside a half hour of the clock.
 
     A block ends where the next caption shares few words with its last four (the longer the block, the more must be
     shared), at a recording gap of more than a minute, at the half hour, and before it exceeds ten minutes. Only a gap
-    or the end of the recording leaves a block shorter than a minute.
+    or the end of the recording leaves a block shorter than a minute. `rarity` is that of the notes' `seen_terms`.
     """
-    rarity = Rarity([note.seen_terms for note in notes])
     blocks: list[list[int]] = []
     for position, note in enumerate(notes):
         if note.caption.n_visual == 0:

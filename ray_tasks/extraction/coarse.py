@@ -42,7 +42,7 @@ def extract_coarse(captions: Sequence[Caption], halo: Sequence[Caption], *, wear
 def _activities(notes: Sequence[Note], me: str) -> list[Atom]:
     rarity = Rarity([note.seen_terms for note in notes])
     atoms = []
-    for block in activity_blocks(notes):
+    for block in activity_blocks(notes, rarity):
         chosen = [notes[position] for position in block]
         acts = [fact for note in chosen for fact in note.acts] or _as_written(chosen)
         seen = (name for note in chosen for fact in note.acts for name in fact.people)

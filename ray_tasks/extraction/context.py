@@ -23,8 +23,8 @@ class Said:
     line: Line
     speech: Speech
 
-    def before(self, line: Line) -> bool:
-        """Whether a line by somebody else may answer this one."""
+    def may_be_answered_by(self, line: Line) -> bool:
+        """Whether a line is by somebody else and close enough to answer this one."""
         gap = line.start_ms - self.line.end_ms
         return self.line.speaker != line.speaker and gap <= ANSWER_WITHIN_MS and self.line.start_ms <= line.start_ms
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ray_tasks.extraction.fine import ENGINE
 from ray_tasks.extraction.notes import terms_of
+from ray_tasks.extraction.summaries import ALSO, MOST_NAMES, MOST_WORDS, WITH
 from ray_tasks.extraction.types import LONGEST_MS, SHORTEST_MS, WINDOW_MS, Embed, Extraction
 from ray_tasks.extraction.words import distinct
 from ray_tasks.ledger import Ledger
@@ -32,11 +33,7 @@ ALIKE_WORDS: Final = 0.3
 ALIKE_PEOPLE: Final = 0.5
 
 _COARSE: Final[tuple[View, ...]] = ("activity", "conversation")
-_WITH: Final = "with "
-_ALSO: Final = "also: "
 _ACT_WORDS: Final = 32
-_MOST_NAMES: Final = 6
-_MOST_WORDS: Final = 45
 
 
 def join_windows(atoms: Sequence[Atom], *, embed: Embed | None = None) -> Extraction:
@@ -125,17 +122,17 @@ def _merged(first: Atom, second: Atom) -> Atom:
 
 
 def _merged_activity(first: str, second: str) -> str:
-    """The parts of two activity texts: acts in order of time, then people, then things, at most 45 words."""
+    """The parts of two activity texts: acts in order of time, then people, then things, at most MOST_WORDS words."""
     sides = [text.rstrip(".").split("; ") for text in (first, second)]
     parts = [part for side in sides for part in side]
-    names = distinct(name for part in parts if part.startswith(_WITH) for name in part[len(_WITH) :].split(", "))
-    things = distinct(word for part in parts if part.startswith(_ALSO) for word in part[len(_ALSO) :].split(", "))
-    kept = _fitting([[part for part in side if not part.startswith((_WITH, _ALSO))] for side in sides])
+    names = distinct(name for part in parts if part.startswith(WITH) for name in part[len(WITH) :].split(", "))
+    things = distinct(word for part in parts if part.startswith(ALSO) for word in part[len(ALSO) :].split(", "))
+    kept = _fitting([[part for part in side if not part.startswith((WITH, ALSO))] for side in sides])
     if names:
-        kept.append(_WITH + ", ".join(names[:_MOST_NAMES]))
-    room = _MOST_WORDS - 1 - sum(len(part.split()) for part in kept)
+        kept.append(WITH + ", ".join(names[:MOST_NAMES]))
+    room = MOST_WORDS - 1 - sum(len(part.split()) for part in kept)
     if things and room > 0:
-        kept.append(_ALSO + ", ".join(things[:room]))
+        kept.append(ALSO + ", ".join(things[:room]))
     return "; ".join(kept) + "."
 
 

@@ -67,7 +67,7 @@ class Roster:
     def learn(self, lines: Iterable[Line]) -> None:
         """Takes the names of speaker labels and of words used like names in visual lines."""
         for line in lines:
-            names = self.speakers(line.speaker)
+            names = label_names(line.speaker)
             if line.modality == "visual":
                 names = (*names, *_names_by_use(line.text))
             for name in names:
@@ -75,10 +75,6 @@ class Roster:
                     self._known[name] = line.end_ms
                     if " " in name and name not in self._phrases:
                         self._phrases.append(name)
-
-    def speakers(self, label: str | None) -> tuple[str, ...]:
-        """The people a speaker label names; none for labels such as "Others", "Music" or "Unknown"."""
-        return label_names(label)
 
     def knows(self, name: str, at_ms: int) -> bool:
         """Whether a name had been used by `at_ms`."""
@@ -90,7 +86,7 @@ class Roster:
         phrases = [name for name in self._phrases if name in text and self._known[name] <= at_ms]
         if not phrases:
             return tuple(single)
-        return tuple(sorted({*single, *phrases}, key=text.find))
+        return tuple(sorted({*single, *phrases}, key=lambda name: (text.find(name), name)))
 
     def unglue(self, text: str, at_ms: int) -> str:
         """Names written without a space between them (``MaraTobi``) as ``Mara and Tobi``, where all parts are known."""
@@ -116,7 +112,7 @@ def _capitalised(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def label_names(label: str | None) -> tuple[str, ...]:
-    """The people a speaker label names: ``Mara/Tobi`` names two, ``Others`` and ``18`` nobody."""
+    """The people a speaker label names: ``Mara/Tobi`` names two, ``Others``, ``Music`` and ``18`` nobody."""
     if not label:
         return ()
     parts = [part.strip() for part in re.split(r"\s*(?:[/&、+;]|,|，|\band\b)\s*", label)]
@@ -157,7 +153,7 @@ def in_first_person(text: str, name: str) -> str:
     text = re.sub(rf"\b{who}'s(?= (?:\w+ly )?\w+ing\b)", f"{name} is", text)
     text = re.sub(rf"\b{who}(?:'s|')(?=\s)", "my", text)
     text = re.sub(rf"^{who} and ([A-Z]\w+)\b", r"\1 and I", text)
-    text = re.sub(rf"\band {who}(?= (?:\w+ly )?(\w+))", lambda match: _joined_subject(match), text)
+    text = re.sub(rf"\band {who}(?= (?:\w+ly )?(\w+))", _joined_subject, text)
     opening = r"(^|[.,;:] |\b(?:and|then|while|when|as|that|where|because|if) )"
     text = re.sub(rf"{opening}{who} ((?:\w+ly |also |then |just |now |still )?)(\w+)", _as_subject, text)
     text = re.sub(rf"\b{who}\b", "me", text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from ray_tasks.corpus.fuse import CLIP_MS
 from ray_tasks.extraction.context import Context
 from ray_tasks.extraction.filters import reason_to_drop
 from ray_tasks.extraction.objects import fill_object, needs_object, same_actor
@@ -15,7 +16,7 @@ from ray_tasks.extraction.people import Roster, in_first_person, label_names
 from ray_tasks.extraction.pronouns import has_unresolved, names_person, put_name
 from ray_tasks.extraction.sentences import Clause, clauses
 from ray_tasks.extraction.speech import analyse
-from ray_tasks.extraction.types import CAPTION_MS, CONTEXT_MS, window_end
+from ray_tasks.extraction.types import CONTEXT_MS, window_end
 from ray_tasks.extraction.utterances import utterance
 from ray_tasks.extraction.wordlists import word_set
 from ray_tasks.extraction.words import distinct, is_english, lower_words
@@ -23,7 +24,7 @@ from ray_tasks.rows import Caption, Line, View
 
 _NEIGHBOUR_MS: Final = 10_000
 _JUST_MENTIONED_MS: Final = 30_000
-_WEARER_WORDS: Final = word_set("i i'm i've i'll i'd me my mine myself we we're we've we'll we'd us our ours")
+_OWN_WORDS: Final = word_set("i i'm i've i'll i'd me my mine myself we we're we've we'll we'd us our ours")
 _UNNAMED_PERSON: Final = re.compile(
     r"\b(?:man|woman|girl|boy|guy|lady|child|kid|baby|person|photographer|cameraman|waiter|waitress|driver|clerk|staff"
     r"|cashier|neighbou?r|colleague|friend|girlfriend|boyfriend|mother|father|mom|dad|sister|brother|auntie|uncle|teacher"
@@ -92,7 +93,7 @@ class _Reader:
                 continue
             memory = self._last_act, self._last_subject
             readings.append(self._spoken(line) if line.modality == "speech" else self._seen(line))
-            if line.end_ms <= window_end(caption) + CAPTION_MS:
+            if line.end_ms <= window_end(caption) + CLIP_MS:
                 self._context.add(line)
             else:  # it may end after later captions, which then must not know it
                 self._last_act, self._last_subject = memory
@@ -194,14 +195,14 @@ class _Reader:
     def _names_another(self, text: str) -> bool:
         """Whether an act has somebody of its own to whom its pronouns may belong."""
         actor = text.split(" ", 1)[0].lower()
-        own_subject = actor not in _WEARER_WORDS and not names_person(actor)
+        own_subject = actor not in _OWN_WORDS and not names_person(actor)
         return own_subject or bool(set(self._roster.named(text, self._end_ms)) - {self._roster.me})
 
     def _unnamed_person_in_sight(self) -> bool:
         return any(_UNNAMED_PERSON.search(text) for text in self._context.seen_texts())
 
     def _people(self, text: str) -> tuple[str, ...]:
-        mine = (self._roster.me,) if _WEARER_WORDS & set(lower_words(text)) else ()
+        mine = (self._roster.me,) if _OWN_WORDS & set(lower_words(text)) else ()
         return distinct([*mine, *self._roster.named(text, self._end_ms)])
 
 

@@ -155,7 +155,7 @@ def _reply(plain: str, content: str) -> Reply:
 
 @lru_cache(maxsize=4096)
 def as_statement(question: str) -> str | None:
-    """A yes-or-no question as the statement it asks about: ``Are all the packages outside?`` -> ``all the packages are
+    """A yes-or-no question as the statement it asks about: ``Are all the lanterns outside?`` -> ``all the lanterns are
     outside``; None where the word order is not plain or where "you" and "I" would change their meaning.
     """
     words = [word.strip("?？!., ") for word in question.split()]

@@ -18,7 +18,14 @@ from ray_tasks.extraction.words import content_words, distinct, stem
 
 Weight = Callable[[str], float]
 
-_MOST_WORDS: Final = 45
+MOST_WORDS: Final = 45
+"""The longest text of an activity or a conversation."""
+
+MOST_NAMES: Final = 6
+WITH: Final = "with "
+ALSO: Final = "also: "
+"""How the parts of an activity text begin that name people and things; parts are joined by "; "."""
+
 _LEAD_WORDS: Final = 28
 _FEWEST_LEAD_WORDS: Final = 12
 _LONG_STATEMENT: Final = 20
@@ -26,7 +33,6 @@ _MOST_LEADS: Final = 3
 _ENOUGH: Final = 8
 _LONG_RUN: Final = 6
 _MOST_TERMS: Final = 6
-_MOST_NAMES: Final = 6
 _ROOMS: Final = PLACES - word_set(
     """
     door floor counter outside outdoors indoors home upstairs downstairs room bank station platform field
@@ -53,13 +59,13 @@ def activity_text(acts: Sequence[Fact], present: Sequence[str], me: str, weight:
     place = _place(fact.text for fact in acts)
     if place and place not in said:
         parts.append(f"{'on' if place.split()[-1] in _OPEN_PLACES else 'in'} {place}")
-    others = [name for name in present if name != me and name not in said][:_MOST_NAMES]
+    others = [name for name in present if name != me and name not in said][:MOST_NAMES]
     if others:
-        parts.append(f"with {', '.join(others)}")
+        parts.append(WITH + ", ".join(others))
     things = _telling_words([fact.text for fact in acts], worth, said, present)
-    room = _MOST_WORDS - 1 - sum(len(part.split()) for part in parts)
+    room = MOST_WORDS - 1 - sum(len(part.split()) for part in parts)
     if things and room > 0:
-        parts.append(f"also: {', '.join(things[:room])}")
+        parts.append(ALSO + ", ".join(things[:room]))
     return "; ".join(parts) + "."
 
 
@@ -72,7 +78,7 @@ def conversation_text(talk: Sequence[Talk], me: str, weight: Weight) -> str:
     topics = _telling_words([one.speech.content for one in talk], worth, "", names)
     head = _participants(talk, me)
     opening = f"{head} about {', '.join(topics)}." if topics else f"{head}."
-    room = max(_FEWEST_LEAD_WORDS, _MOST_WORDS - len(opening.split()) - _MOST_LEADS)
+    room = max(_FEWEST_LEAD_WORDS, MOST_WORDS - len(opening.split()) - _MOST_LEADS)
     lines = [f"{_voice(facts[fact], me)}: {fact.text}" for fact in _leads(told, worth, min(room, _LEAD_WORDS))]
     return " ".join([opening, *lines])
 
@@ -85,7 +91,8 @@ def _worth(texts: Iterable[tuple[str, ...]], weight: Weight) -> dict[str, float]
 
 def _leads(facts: Sequence[Fact], worth: dict[str, float], most_words: int) -> list[Fact]:
     """The most telling statements that repeat each other least, in order of time."""
-    waiting = {fact: (frozenset(terms_of(fact.text, fact.people)), _fitness(fact)) for fact in facts}
+    # Terms are kept in order: a sum over a set would round differently from run to run and so turn ties round.
+    waiting = {fact: (distinct(terms_of(fact.text, fact.people)), _fitness(fact)) for fact in facts}
     order = {fact: position for position, fact in enumerate(waiting)}
     covered: set[str] = set()
     chosen: list[Fact] = []
@@ -100,7 +107,7 @@ def _leads(facts: Sequence[Fact], worth: dict[str, float], most_words: int) -> l
         if chosen and (scores[best] <= 0 or length > most_words):
             break
         chosen.append(best)
-        covered |= waiting.pop(best)[0]
+        covered.update(waiting.pop(best)[0])
     return sorted(chosen, key=order.__getitem__)
 
 
@@ -144,7 +151,7 @@ def _voice(one: Talk, me: str) -> str:
 def _participants(talk: Sequence[Talk], me: str) -> str:
     """``Mara, Tobi and I talk``: those who say most, in order of appearance, and "others" for the rest."""
     lines = Counter(name for one in talk for name in one.speakers)
-    most = {name for name, _ in lines.most_common(_MOST_NAMES)}
+    most = {name for name, _ in lines.most_common(MOST_NAMES)}
     names = [name for name in lines if name in most and name != me]
     if lines and (len(lines) > len(most) or any(not one.speakers for one in talk)):
         names.append("others")

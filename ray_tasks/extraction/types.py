@@ -13,22 +13,21 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ray_tasks.corpus.fuse import CLIP_MS, window_start
+from ray_tasks.corpus.week_time import MINUTE_MS
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Atom, Caption
 
-CAPTION_MS: Final = 30_000
-"""Captions are cut at :00 and :30 of the clock."""
-
-CONTEXT_MS: Final = 5 * 60_000
+CONTEXT_MS: Final = 5 * MINUTE_MS
 """EgoCITE's T: the context of a caption is the captions of the preceding five minutes and itself."""
 
-WINDOW_MS: Final = 30 * 60_000
+WINDOW_MS: Final = 30 * MINUTE_MS
 """EgoCITE's T': activities and conversations are cut inside disjoint windows of thirty minutes of the clock."""
 
-LONGEST_MS: Final = 10 * 60_000
+LONGEST_MS: Final = 10 * MINUTE_MS
 """The longest activity or conversation."""
 
-SHORTEST_MS: Final = 60_000
+SHORTEST_MS: Final = MINUTE_MS
 """The shortest activity, where the recording allows it."""
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
@@ -74,4 +73,4 @@ def window_end(caption: Caption) -> int:
 
     A caption's own end may lie later, where its last line runs on.
     """
-    return (caption.start_ms // CAPTION_MS + 1) * CAPTION_MS
+    return window_start(caption.start_ms) + CLIP_MS

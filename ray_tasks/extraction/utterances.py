@@ -29,8 +29,8 @@ def utterance(line: Line, before: Sequence[Said], roster: Roster, at_ms: int) ->
     """The utterance of a spoken line, given the spoken lines before it; None where it says nothing by itself and
     answers nothing.
 
-    ``Mara: Are all the packages outside?`` and then ``Tobi: Yes.`` become "Mara asks: Are all the packages outside?"
-    and "Tobi confirms to Mara: all the packages are outside."
+    ``Mara: Are all the lanterns outside?`` and then ``Tobi: Yes.`` become "Mara asks: Are all the lanterns outside?"
+    and "Tobi confirms to Mara: all the lanterns are outside."
     """
     speech = analyse(line.text)
     speakers = tuple("I" if name == roster.me else name for name in label_names(line.speaker))
@@ -88,7 +88,7 @@ def _answer(
     line: Line, speech: Speech, before: Sequence[Said], speakers: Sequence[str], roster: Roster, at_ms: int
 ) -> Utterance | None:
     """A yes, a no or a fragment together with the one question it can answer, or the statement it agrees with."""
-    candidates = [said for said in before if said.before(line) and _may_answer(said, line, roster, at_ms)]
+    candidates = [said for said in before if said.may_be_answered_by(line) and _is_asked(said, line, roster, at_ms)]
     follows = bool(candidates) and candidates[-1] is before[-1]
     questions = [said for said in candidates if said.speech.question != "none" and said.speech.has_content]
     if speech.reply == "fragment":
@@ -110,8 +110,8 @@ def _answer(
     return Utterance(text, _people([*speakers, *others, *named], roster), answers=True)
 
 
-def _may_answer(asked: Said, line: Line, roster: Roster, at_ms: int) -> bool:
-    """Whether a line is not by somebody else than the one whom a question calls by name."""
+def _is_asked(asked: Said, line: Line, roster: Roster, at_ms: int) -> bool:
+    """Whether whoever speaks a line is called by name in a question, or nobody is."""
     addressee, _ = _addressee(asked.speech.content, label_names(asked.line.speaker), roster, at_ms)
     answering = ["me" if name == roster.me else name for name in label_names(line.speaker)]
     return addressee is None or addressee in answering

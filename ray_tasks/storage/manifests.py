@@ -22,6 +22,8 @@ from ray_tasks.storage.store import ObjectStore, StoreError
 
 POINTER = "current.json"
 HISTORY_LENGTH = 50
+TIMESTAMP_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+"""UTC, to the second."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def publish(store: ObjectStore, manifest: Manifest, seen: Pointer | None) -> Non
 
 def timestamp() -> str:
     """Now, in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.now(UTC).strftime(TIMESTAMP_FORMAT)
 
 
 def current_manifest(store: ObjectStore) -> Manifest:

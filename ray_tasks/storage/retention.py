@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from ray_tasks.errors import DaybookError, UsageError
 from ray_tasks.storage.cache import ShardCache
-from ray_tasks.storage.manifests import Manifest, manifest_key, read_manifest, read_pointer
+from ray_tasks.storage.manifests import TIMESTAMP_FORMAT, Manifest, manifest_key, read_manifest, read_pointer
 from ray_tasks.storage.store import MissingObjectError, ObjectStore
 
 STALE_AFTER: Final = timedelta(hours=1)
@@ -53,11 +54,14 @@ def collect_garbage(store: ObjectStore, keep: int, run: dict[str, Any] | None) -
     removed = tuple(sorted(stored - set(kept)))
     for memory_id in removed:
         store.delete(manifest_key(memory_id))
-    shards = {key.rsplit("/", 1)[0] for key in store.list_keys("cache")} - needed
-    for prefix in sorted(shards):
+    shards: dict[str, list[str]] = defaultdict(list)
+    for key in store.list_keys("cache"):
+        prefix = key.rsplit("/", 1)[0]
+        if prefix not in needed:
+            shards[prefix].append(key)
+    for keys in shards.values():
         # done.json goes first, so that an interrupted removal leaves shards that count as not done.
-        store.delete(f"{prefix}/done.json")
-        for key in list(store.list_keys(prefix)):
+        for key in sorted(keys, key=lambda key: not key.endswith("/done.json")):
             store.delete(key)
     return Collected(kept, removed, len(shards))
 
@@ -68,7 +72,7 @@ def is_running(run: dict[str, Any]) -> bool:
         return False
     if run["host"] == socket.gethostname():
         return _is_alive(int(run["pid"]))
-    updated = datetime.strptime(run["updated"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    updated = datetime.strptime(run["updated"], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
     return datetime.now(UTC) - updated < STALE_AFTER
 
 

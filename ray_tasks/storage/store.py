@@ -11,13 +11,16 @@ import hashlib
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from ray_tasks.errors import DaybookError, UsageError
 
-_KEY = re.compile(r"[\w.+=@:-]+(?:/[\w.+=@:-]+)*")
+_PART = r"[\w+=@:-][\w.+=@:-]*"
+_KEY = re.compile(rf"{_PART}(?:/{_PART})*")
+_TEMPORARY = ".write-"
 
 
 class StoreError(DaybookError):
@@ -35,7 +38,10 @@ class ConflictError(StoreError):
 class ObjectStore(Protocol):
     """Keys such as ``cache/extract/1f…/data.parquet`` to bytes. A write is atomic: readers see all of it or nothing."""
 
-    url: str
+    @property
+    def url(self) -> str:
+        """What names this store on a command line, and in messages."""
+        ...
 
     def read(self, key: str) -> bytes:
         """The object; raises MissingObjectError."""
@@ -72,24 +78,34 @@ class ObjectStore(Protocol):
         """A file on this machine that holds the object, for memory-mapping; raises MissingObjectError."""
         ...
 
+    def remove_abandoned(self, age_s: float) -> int:
+        """Removes what writers that were killed at least `age_s` seconds ago left half-written; how many pieces."""
+        ...
+
+
+def is_key(text: str) -> bool:
+    """Whether this can be a key: no part is empty or begins with a dot, so that none leads out of the store."""
+    return _KEY.fullmatch(text) is not None
+
 
 def check_key(key: str) -> str:
     """The key itself; raises UsageError for one that could leave the store or that no store takes."""
-    if not _KEY.fullmatch(key) or any(part in {".", ".."} for part in key.split("/")):
+    if not is_key(key):
         raise UsageError(f"not a valid object key: {key!r}")
     return key
 
 
 class LocalStore:
-    """A folder as an object store. Writes go to a temporary file and are renamed into place."""
+    """A folder as an object store. Writes go to a temporary file and are renamed into place.
+
+    Files and folders whose names begin with a dot are the store's own (locks, half-written files) and are no objects.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().resolve()
         self.url = str(self.root)
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot use {self.root} as a root: {error.strerror}") from error
+        if self.root.exists() and not self.root.is_dir():
+            raise UsageError(f"cannot use {self.root} as a root: it is a file")
 
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
@@ -108,7 +124,7 @@ class LocalStore:
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".write-", delete=False) as handle:
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=_TEMPORARY, delete=False) as handle:
                 temporary = Path(handle.name)
                 try:
                     handle.write(data)
@@ -143,13 +159,16 @@ class LocalStore:
 
     def delete(self, key: str) -> None:
         """See ObjectStore.delete."""
-        self._path(key).unlink(missing_ok=True)
+        try:
+            self._path(key).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot delete {key} in {self.url}: {error.strerror}") from error
 
     def list_keys(self, prefix: str) -> Iterator[str]:
         """See ObjectStore.list_keys."""
         base = self._path(prefix.rstrip("/")) if prefix else self.root
-        files = (path for path in base.rglob("*") if path.is_file() and not path.name.startswith("."))
-        yield from sorted(path.relative_to(self.root).as_posix() for path in files)
+        names = (path.relative_to(self.root).as_posix() for path in base.rglob("*") if path.is_file())
+        yield from sorted(name for name in names if is_key(name))
 
     def local_path(self, key: str) -> Path:
         """See ObjectStore.local_path."""
@@ -158,19 +177,39 @@ class LocalStore:
             raise MissingObjectError(f"there is no {key} in {self.url}")
         return path
 
+    def remove_abandoned(self, age_s: float) -> int:
+        """See ObjectStore.remove_abandoned; temporary files."""
+        limit = time.time() - age_s
+        removed = 0
+        for path in self.root.rglob(f"{_TEMPORARY}*"):
+            with contextlib.suppress(FileNotFoundError):  # its writer has just finished
+                if path.stat().st_mtime <= limit:
+                    path.unlink()
+                    removed += 1
+        return removed
+
     @contextlib.contextmanager
     def _lock(self, key: str) -> Iterator[None]:
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with (path.parent / f".lock-{path.name}").open("w") as handle:
+        """Holds the lock of a key. There are 256 for all keys: a lock file can never be removed safely."""
+        path = self.root / ".locks" / hashlib.sha256(check_key(key).encode()).hexdigest()[:2]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = path.open("w")
+        except OSError as error:
+            raise StoreError(f"cannot write {key} in {self.url}: {error.strerror}") from error
+        with handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
 
 
 def open_store(url: str | Path) -> ObjectStore:
-    """The store at a folder path; raises UsageError for a scheme that is not supported."""
+    """The store at a folder path or ``s3://bucket/prefix``; raises UsageError for any other scheme."""
     text = str(url)
     scheme, found, _ = text.partition("://")
+    if found and scheme == "s3":
+        from ray_tasks.storage.s3 import S3Store
+
+        return S3Store(text)
     if found and scheme != "file":
-        raise UsageError(f"--root {text}: only local folders are supported, not {scheme}://")
+        raise UsageError(f"--root {text}: a root is a local folder or s3://bucket/prefix, not {scheme}://")
     return LocalStore(Path(text.removeprefix("file://")))

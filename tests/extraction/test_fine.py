@@ -95,7 +95,7 @@ def test_what_belongs_together_is_not_parted(line: str) -> None:
         ("Hand the cup to Ines.", "I hand the cup to Ines."),
         ("doing a soundcheck", "I am doing a soundcheck."),
         ("Took the jug from the shelf.", "I took the jug from the shelf."),
-        ("Put your hand on the doorknob.", "I put my hand on the doorknob."),
+        ("Put your hand on the gatepost.", "I put my hand on the gatepost."),
         ("Tobi, try again.", "Tobi, try again."),
         ("Give me the paper.", "Give me the paper."),
         ("Took out their cups.", "Took out their cups."),
@@ -243,8 +243,8 @@ def test_laughter_is_a_gesture() -> None:
 
 
 def test_yes_takes_up_the_question_it_answers() -> None:
-    script = "11:00:00 Tobi: Are all the packages outside?\n11:00:03 Mara: Yes."
-    assert utterances(script)[-1] == "I confirm to Tobi: all the packages are outside."
+    script = "11:00:00 Tobi: Are all the lanterns outside?\n11:00:03 Mara: Yes."
+    assert utterances(script)[-1] == "I confirm to Tobi: all the lanterns are outside."
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_words_are_never_lost_where_a_line_is_not_understood(words: list[str]) -
 @pytest.mark.parametrize(
     ("question", "statement"),
     [
-        ("Are all the packages outside?", "all the packages are outside"),
+        ("Are all the lanterns outside?", "all the lanterns are outside"),
         ("Is this the right shelf?", "this is the right shelf"),
         ("Has Tobi eaten?", "Tobi has eaten"),
         ("Did the boat leave at six?", "the boat did leave at six"),

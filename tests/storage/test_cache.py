@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -10,14 +9,14 @@ from ray_tasks.ledger import Ledger, LedgerError
 from ray_tasks.rows import OBSERVATION_SCHEMA, Observation, from_table, to_table
 from ray_tasks.storage.cache import DATA_FILE, CorruptShardError, ShardCache, table_bytes
 from ray_tasks.storage.shards import DoneRecord, Shard, content_key
-from ray_tasks.storage.store import LocalStore
+from ray_tasks.storage.store import ObjectStore
 
 TABLE = pa.table({"x": [1, 2, 3]})
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> ShardCache:
-    return ShardCache(LocalStore(tmp_path))
+def cache(store: ObjectStore) -> ShardCache:
+    return ShardCache(store)
 
 
 def _commit(cache: ShardCache, key: str = "k1") -> DoneRecord:
@@ -50,12 +49,12 @@ def test_books_that_do_not_balance_leave_no_done_record(cache: ShardCache) -> No
 @pytest.mark.parametrize("damage", ["truncated", "changed", "missing"])
 def test_data_that_disagrees_with_its_record_counts_as_not_done(cache: ShardCache, damage: str) -> None:
     record = _commit(cache)
-    path = cache.store.local_path(f"cache/extract/k1/{DATA_FILE}")
-    data = path.read_bytes()
+    key = f"cache/extract/k1/{DATA_FILE}"
+    data = cache.store.read(key)
     if damage == "missing":
-        path.unlink()
+        cache.store.delete(key)
     else:
-        path.write_bytes(data[:-5] if damage == "truncated" else data[:-1] + bytes([data[-1] ^ 1]))
+        cache.store.write(key, data[:-5] if damage == "truncated" else data[:-1] + bytes([data[-1] ^ 1]))
         with pytest.raises(CorruptShardError, match="k1"):
             cache.read_table(record)
     assert cache.find("extract", "k1") is None

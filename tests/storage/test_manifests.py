@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ray_tasks.errors import UsageError
@@ -15,18 +13,13 @@ from ray_tasks.storage.manifests import (
     read_manifest,
     read_pointer,
 )
-from ray_tasks.storage.store import ConflictError, LocalStore, StoreError
+from ray_tasks.storage.store import ConflictError, ObjectStore, StoreError
 
 
 def _manifest(sha: str = "s1", encoder: str = "m@1") -> Manifest:
     files = {"action.faiss": ("cache/index/k/action.faiss", sha)}
     entry = WearerEntry("B1_MARA", "Mara", files, {"action": 3}, {1: (5, 9)}, {"caption": {"B1_MARA/DAY1/09": "k1"}})
     return Manifest({"B1_MARA": entry}, encoder, "m", "2030-01-01T00:00:00Z", {"corpus": "c"})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> LocalStore:
-    return LocalStore(tmp_path)
 
 
 def test_the_id_is_the_content_and_not_the_moment() -> None:
@@ -37,7 +30,7 @@ def test_the_id_is_the_content_and_not_the_moment() -> None:
     assert first.memory_id != _manifest(encoder="m@2").memory_id
 
 
-def test_what_is_published_is_read_back(store: LocalStore) -> None:
+def test_what_is_published_is_read_back(store: ObjectStore) -> None:
     manifest = _manifest()
     publish(store, manifest, None)
     pointer = read_pointer(store)
@@ -45,13 +38,13 @@ def test_what_is_published_is_read_back(store: LocalStore) -> None:
     assert current_manifest(store) == manifest
 
 
-def test_without_a_publication_the_error_says_how_to_make_one(store: LocalStore) -> None:
+def test_without_a_publication_the_error_says_how_to_make_one(store: ObjectStore) -> None:
     assert read_pointer(store) is None
     with pytest.raises(UsageError, match="daybook build"):
         current_manifest(store)
 
 
-def test_of_two_publishers_that_saw_the_same_pointer_the_second_is_told(store: LocalStore) -> None:
+def test_of_two_publishers_that_saw_the_same_pointer_the_second_is_told(store: ObjectStore) -> None:
     publish(store, _manifest("s1"), None)
     seen = read_pointer(store)
     publish(store, _manifest("s2"), seen)
@@ -60,7 +53,7 @@ def test_of_two_publishers_that_saw_the_same_pointer_the_second_is_told(store: L
     assert current_manifest(store) == _manifest("s2")
 
 
-def test_the_pointer_remembers_the_way_back(store: LocalStore) -> None:
+def test_the_pointer_remembers_the_way_back(store: ObjectStore) -> None:
     for sha in ("s1", "s2", "s3", "s1"):
         publish(store, _manifest(sha), read_pointer(store))
     pointer = read_pointer(store)
@@ -68,7 +61,7 @@ def test_the_pointer_remembers_the_way_back(store: LocalStore) -> None:
     assert pointer.history == (_manifest("s3").memory_id, _manifest("s2").memory_id)
 
 
-def test_a_damaged_manifest_or_pointer_is_named(store: LocalStore) -> None:
+def test_a_damaged_manifest_or_pointer_is_named(store: ObjectStore) -> None:
     manifest = _manifest()
     publish(store, manifest, None)
     key = manifest_key(manifest.memory_id)

@@ -1,0 +1,232 @@
+"""An S3 bucket, or a prefix of one, as an object store.
+
+Objects are read whole, as bytes, and parsed from memory. Shards are small and immutable, so nothing is gained by
+reading parts of a Parquet file through a second client (pyarrow's file system), and two things would be lost: one retry
+policy for all requests, and the certainty that the bytes whose sha256 was checked are the bytes that are parsed.
+
+A store is no more than its URL and retry policy: cheap to make, picklable, safe in threads; the client belongs to the
+process (s3_client.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TypeVar
+
+from ray_tasks.errors import UsageError
+from ray_tasks.storage.local_copies import LocalCopies
+from ray_tasks.storage.retrying import HASTY, PATIENT, ExhaustedError, RetryPolicy, retry
+from ray_tasks.storage.s3_client import s3_client
+from ray_tasks.storage.s3_conditional import put_if_version
+from ray_tasks.storage.s3_errors import StoreAccessError, explain, is_transient
+from ray_tasks.storage.s3_transfer import SHA_FIELD, Download, complete_upload, content_md5, is_in_place
+from ray_tasks.storage.store import ConflictError, MissingObjectError, StoreError, check_key, is_key
+
+T = TypeVar("T")
+
+PART_BYTES: Final = 32 << 20
+"""Objects above this are uploaded in parts of this size; S3 takes parts of 5 MiB to 5 GiB, at most 10,000."""
+
+_URL = re.compile(r"s3://(?P<bucket>[A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(?:/(?P<prefix>.*))?")
+
+
+class S3Store:
+    """The objects below ``s3://bucket/prefix``. Retries end in a StoreError that names object, attempts and cause."""
+
+    def __init__(self, url: str, policy: RetryPolicy = PATIENT, *, part_bytes: int = PART_BYTES) -> None:
+        match = _URL.fullmatch(url)
+        prefix = (match["prefix"] or "").strip("/") if match else ""
+        if not match or (prefix and not is_key(prefix)):
+            raise UsageError(f"not an S3 root: {url!r} (expected for example s3://bucket/daybook)")
+        self.bucket = match["bucket"]
+        self.url = f"s3://{self.bucket}/{prefix}".rstrip("/")
+        self.policy = policy
+        self.part_bytes = part_bytes
+        self._base = f"{prefix}/" if prefix else ""
+        self._bucket_seen = False
+
+    def hasty(self) -> S3Store:
+        """The same store with short time-outs, for checks that must not take longer than seconds."""
+        return S3Store(self.url, HASTY, part_bytes=self.part_bytes)
+
+    def read(self, key: str) -> bytes:
+        """See ObjectStore.read."""
+        sink = io.BytesIO()
+        self._download(key, sink)
+        return sink.getvalue()
+
+    def write(self, key: str, data: bytes) -> None:
+        """See ObjectStore.write. Each body carries its Content-MD5, so that the server refuses a damaged one."""
+        if len(data) > self.part_bytes:
+            self._write_in_parts(key, data)
+            return
+        where, md5 = self._where(key), content_md5(data)
+        self._try("write", key, lambda _: self._client.put_object(**where, Body=data, ContentMD5=md5))
+
+    def exists(self, key: str) -> bool:
+        """See ObjectStore.exists."""
+        return self._head(key) is not None
+
+    def version(self, key: str) -> str | None:
+        """See ObjectStore.version; the ETag."""
+        head = self._head(key)
+        return None if head is None else str(head["ETag"])
+
+    def write_if_version(self, key: str, data: bytes, expected: str | None) -> str:
+        """See ObjectStore.write_if_version; a PUT with If-Match or If-None-Match.
+
+        A retried write whose first answer was lost is known by its content, so writers that must be told apart have to
+        write different bytes.
+        """
+        where = self._where(key)
+        try:
+            return self._try("write", key, lambda attempt: put_if_version(self._client, where, data, expected, attempt))
+        except MissingObjectError as error:
+            raise ConflictError(f"{key} in {self.url} was deleted by somebody else") from error
+
+    def delete(self, key: str) -> None:
+        """See ObjectStore.delete."""
+        where = self._where(key)
+        self._try("delete", key, lambda _: self._client.delete_object(**where))
+
+    def list_keys(self, prefix: str) -> Iterator[str]:
+        """See ObjectStore.list_keys; objects under names that no key has (folder markers) are left out."""
+        below = self._base + (f"{check_key(prefix.rstrip('/'))}/" if prefix else "")
+        keys: list[str] = []
+        token: dict[str, str] = {}
+        while True:
+            page = self._list_page(prefix, below, token)
+            names = (entry["Key"] for entry in page.get("Contents", []))
+            keys += [key for name in names if (key := self._key_of(name))]
+            if not page.get("IsTruncated"):
+                yield from sorted(keys)
+                return
+            token = {"ContinuationToken": page["NextContinuationToken"]}
+
+    def local_path(self, key: str) -> Path:
+        """See ObjectStore.local_path; a copy in this machine's cache (local_copies.py), fetched once per version."""
+        head = self._head(key)
+        if head is None:
+            raise MissingObjectError(f"there is no {key} in {self.url}")
+        version = str(head["ETag"])
+
+        def download(sink: BinaryIO) -> None:
+            if self._download(key, sink) != version:
+                raise StoreError(f"{key} in {self.url} was replaced while it was read; run the command again")
+
+        identity = f"{self._client.meta.endpoint_url} {self.bucket} {self._base}{key} {version}"
+        return LocalCopies.from_environment().path_of(identity, key, int(head["ContentLength"]), download)
+
+    def remove_abandoned(self, age_s: float) -> int:
+        """See ObjectStore.remove_abandoned; aborts unfinished uploads in parts, which S3 keeps and bills unseen."""
+        limit = datetime.now(UTC) - timedelta(seconds=age_s)
+        where = {"Bucket": self.bucket, "Prefix": self._base}
+        marker: dict[str, str] = {}
+        removed = 0
+        while True:
+            page = self._list_uploads(where | marker)
+            for upload in page.get("Uploads", []):
+                key = self._key_of(upload["Key"])
+                if key and upload["Initiated"] <= limit:
+                    self._abort(key, upload["UploadId"])
+                    removed += 1
+            if not page.get("IsTruncated"):
+                return removed
+            marker = {"KeyMarker": page["NextKeyMarker"], "UploadIdMarker": page["NextUploadIdMarker"]}
+
+    @property
+    def _client(self) -> Any:
+        return s3_client(self.policy)
+
+    def _where(self, key: str) -> dict[str, str]:
+        return {"Bucket": self.bucket, "Key": self._base + check_key(key)}
+
+    def _key_of(self, name: str) -> str | None:
+        """The key of an S3 object's name; None where it is no key or another root's: not every server heeds Prefix."""
+        key = name.removeprefix(self._base)
+        return key if name.startswith(self._base) and is_key(key) else None
+
+    def _try(self, verb: str, key: str, request: Callable[[int], T]) -> T:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            return retry(request, self.policy, is_transient)
+        except (ExhaustedError, BotoCoreError, ClientError) as error:
+            raise explain(error, verb, key, self.url) from error
+
+    def _head(self, key: str) -> Any:
+        """The answer to a HEAD request, None where the object is absent."""
+        where = self._where(key)
+        try:
+            return self._try("look up", key, lambda _: self._client.head_object(**where))
+        except MissingObjectError:
+            self._check_bucket()
+            return None
+
+    def _check_bucket(self) -> None:
+        """Tells an absent bucket from an absent object, once: both answer a HEAD request with the same bare 404."""
+        if self._bucket_seen:
+            return
+        try:
+            self._try("look up", "the bucket", lambda _: self._client.head_bucket(Bucket=self.bucket))
+        except MissingObjectError as error:
+            raise StoreAccessError(f"there is no bucket {self.bucket}; create it or correct {self.url}") from error
+        self._bucket_seen = True
+
+    def _download(self, key: str, sink: BinaryIO) -> str:
+        where, download = self._where(key), Download(sink)
+        return self._try("read", key, lambda _: download.attempt(self._client, where))
+
+    def _list_page(self, prefix: str, below: str, token: dict[str, str]) -> Any:
+        where = {"Bucket": self.bucket, "Prefix": below}
+        return self._try("list", prefix or "all keys", lambda _: self._client.list_objects_v2(**where, **token))
+
+    def _list_uploads(self, where: dict[str, str]) -> Any:
+        return self._try("list", "unfinished uploads", lambda _: self._client.list_multipart_uploads(**where))
+
+    def _abort(self, key: str, upload_id: str) -> None:
+        where = self._where(key) | {"UploadId": upload_id}
+        try:
+            self._try("abort the upload of", key, lambda _: self._client.abort_multipart_upload(**where))
+        except MissingObjectError:
+            return  # it was finished or aborted in the meantime
+
+    def _write_in_parts(self, key: str, data: bytes) -> None:
+        where, sha = self._where(key), hashlib.sha256(data).hexdigest()
+        create = self._try(
+            "write", key, lambda _: self._client.create_multipart_upload(**where, Metadata={SHA_FIELD: sha})
+        )
+        upload = str(create["UploadId"])
+        try:
+            view = memoryview(data)
+            starts = range(0, len(data), self.part_bytes)
+            pieces = [view[start : start + self.part_bytes] for start in starts]
+            etags = [self._put_part(key, upload, number, piece) for number, piece in enumerate(pieces, 1)]
+            self._try("finish", key, lambda attempt: complete_upload(self._client, where, upload, etags, attempt))
+        except BaseException as error:
+            self._abort_after(error, key, upload)
+            raise
+        if not self._try("verify", key, lambda _: is_in_place(self._client, where, len(data), sha)):
+            raise StoreError(f"{key} in {self.url} is not what was uploaded ({len(data)} bytes); run the command again")
+
+    def _put_part(self, key: str, upload_id: str, number: int, piece: memoryview) -> str:
+        where = self._where(key) | {"UploadId": upload_id}
+        md5 = content_md5(piece)
+        answer = self._try(
+            "write",
+            key,
+            lambda _: self._client.upload_part(**where, PartNumber=number, Body=bytes(piece), ContentMD5=md5),
+        )
+        return str(answer["ETag"])
+
+    def _abort_after(self, error: BaseException, key: str, upload_id: str) -> None:
+        """Gives up an upload after `error`, which stays the error to report where this fails too."""
+        try:
+            self._abort(key, upload_id)
+        except StoreError as second:
+            error.add_note(f"its parts stay in the bucket until they are swept: {second}")
