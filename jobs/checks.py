@@ -12,6 +12,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final, Literal
 
+from ray_tasks.errors import DaybookError
+from ray_tasks.storage.preflight import preflight
+from ray_tasks.storage.store import open_store
+
 MIN_PYTHON: Final = (3, 11)
 MIN_FREE_BYTES: Final = 2 << 30
 FAISS_PACKAGES: Final = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12", "faiss-gpu-cu11", "faiss-cuda")
@@ -28,17 +32,13 @@ class Check:
     mend: str = ""
 
 
-def check_machine(root: Path) -> list[Check]:
+def check_machine(root: str) -> list[Check]:
     """All checks, in the order in which a person would mend things."""
-    checks: list[Callable[[], Check]] = [
-        check_python,
-        check_packages,
-        check_faiss,
-        lambda: check_folder(root),
-        lambda: check_disk(root),
-        check_encoder,
-        check_ray,
-    ]
+    folder = Path(root)
+    stores: list[Callable[[], Check]] = (
+        [lambda: check_store(root)] if "://" in root else [lambda: check_folder(folder), lambda: check_disk(folder)]
+    )
+    checks = [check_python, check_packages, check_faiss, *stores, check_encoder, check_ray]
     return [check() for check in checks]
 
 
@@ -74,6 +74,15 @@ def check_faiss() -> Check:
     return Check("faiss", "ok", f"{found[0]}, {faiss.get_num_gpus() if hasattr(faiss, 'get_num_gpus') else 0} GPUs")
 
 
+def check_store(root: str) -> Check:
+    """Whether objects can be written, read, conditionally replaced and deleted; within seconds."""
+    try:
+        preflight(open_store(root))
+    except DaybookError as error:
+        return Check("root", "broken", str(error), "mend what the message names, or choose another --root")
+    return Check("root", "ok", f"{root} takes and gives back objects, and keeps two writers apart")
+
+
 def check_folder(root: Path) -> Check:
     """Whether the root can be written to."""
     place = root if root.exists() else next(parent for parent in root.absolute().parents if parent.exists())
@@ -97,7 +106,6 @@ def check_disk(root: Path) -> Check:
 def check_encoder() -> Check:
     """Whether the embedded model loads and gives a unit vector."""
     from ray_tasks.embedding.encoder import SentenceEncoder
-    from ray_tasks.errors import DaybookError
 
     try:
         encoder = SentenceEncoder(threads=1)

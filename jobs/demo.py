@@ -32,7 +32,8 @@ def demo(root: RootOption = DEFAULT_ROOT, method: MethodOption = "egocite") -> N
 
     started = time.monotonic()
     store = open_store(root)
-    week = write_sample_week(Path(root) / "sample-week")
+    # Recordings are read from a folder, also where memories are kept elsewhere.
+    week = write_sample_week((Path() if "://" in root else Path(root)) / "sample-week")
     console.rule("1. build")
     console.print(f"recordings: {week.corpus}", soft_wrap=True)
     built = build_and_publish(BuildRequest(week.corpus), store)

@@ -38,7 +38,7 @@ def doctor(
     if corpus is not None:
         _report_corpus(corpus, wearer, day, json)
         return
-    checks = check_machine(Path(root))
+    checks = check_machine(root)
     if json:
         print_json([asdict(check) for check in checks])
     else:

@@ -12,7 +12,6 @@ from ray_tasks.scheduling.run_log import read_run
 from ray_tasks.storage.retention import collect_garbage
 from ray_tasks.storage.store import open_store
 
-
 ABANDONED_AFTER_SECONDS = 24 * 3600.0
 
 
