@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from ray_tasks.retrieval.numbers import numbers_in
@@ -22,6 +22,7 @@ _NEGATION = re.compile(
 )
 _YES_NO = frozenset(["yes", "no", "true", "false", "maybe", "unsure"])
 _SEPARATOR = re.compile(r"\s*(?:,|;|/|&|\+|\band\b|\bor\b|\bwith\b)\s*", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|We|My|Our)\b")
 _WEARER_WORDS = frozenset(["i", "me", "my", "mine", "myself"])
 WEARER = "I"
 """How the wearer is named among people."""
@@ -74,12 +75,14 @@ def mentions(person: str, text: str, view: str, wearer_name: str) -> bool:
     speaks.
     """
     if person != WEARER:
-        return re.search(rf"\b{re.escape(person)}\b", text, re.IGNORECASE) is not None
+        return _naming(person).search(text) is not None
     own = text.split(":", 1)[0] if view in ("utterance", "conversation") else text
-    return (
-        re.search(r"\b(?:I|me|my|mine|myself|we|us|our|We|My|Our)\b", own) is not None
-        or re.search(rf"\b{re.escape(wearer_name)}\b", own) is not None
-    )
+    return _FIRST_PERSON.search(own) is not None or _naming(wearer_name).search(own) is not None
+
+
+@lru_cache(maxsize=1024)
+def _naming(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
 def _may_be_people(text: str) -> bool:
@@ -89,8 +92,3 @@ def _may_be_people(text: str) -> bool:
 
 def _is_number(text: str) -> bool:
     return len(numbers_in(text)) == 1 and len(text.split()) <= 2
-
-
-def distinct_texts(choices: Sequence[tuple[str, str]]) -> list[str]:
-    """The texts of choices in order, white space and case made alike, for telling duplicates."""
-    return [" ".join(text.split()).casefold() for _, text in choices]

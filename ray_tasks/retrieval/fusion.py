@@ -14,27 +14,20 @@ from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 
 def content_scores(measured: Measured, weights: FusionWeights, terms: tuple[Term, ...] | None = None) -> Float64:
-    """(visible,) weighted mean of the z-scores of some terms (by default all), shared with neighbouring clips."""
+    """(visible,) weighted mean of the z-scores of some terms (by default all)."""
     scores = np.zeros(measured.visible)
     chosen = weights.terms if terms is None else terms
     for term in chosen:
         scores += term.weight * measured.columns[term.signal, term.variant]
-    scores /= max(sum(abs(term.weight) for term in chosen), 1e-9)
-    return (1 - weights.neighbours) * scores + weights.neighbours * _of_neighbours(measured, scores)
-
-
-def _of_neighbours(measured: Measured, scores: Float64) -> Float64:
-    """(visible,) mean score of each clip and the visible clips right before and after it in the same recording."""
-    low, high = measured.table.neighbours(1, measured.visible)
-    sums = np.concatenate([np.zeros(1), np.cumsum(scores)])
-    return np.asarray((sums[high] - sums[low]) / np.maximum(high - low, 1), np.float64)
+    return scores / max(sum(abs(term.weight) for term in chosen), 1e-9)
 
 
 def time_scores(measured: Measured, weights: FusionWeights, decay: float) -> Float64:
     """(visible,) what time adds: recency x ln R, and the penalties outside the windows named.
 
     R counts recorded hours from the window the question names, else from those its choices name, else from the moment
-    of asking. A question for the first occurrence prefers no end of the week.
+    of asking. A question for the first occurrence prefers no end of the week. The vaguer the question's windows, the
+    smaller the penalty outside them.
     """
     table, n = measured.table, measured.visible
     named, offered = measured.named_windows, measured.choice_windows
@@ -42,7 +35,8 @@ def time_scores(measured: Measured, weights: FusionWeights, decay: float) -> Flo
     if measured.time.intent != "earliest" or named or offered:
         scores += weights.recency * np.log(decay) * table.gap_hours(n, named or offered)
     if named:
-        scores -= weights.outside_question * ~table.touching(n, named)
+        sure = max(window.confidence for window in measured.time.windows)
+        scores -= weights.outside_question * sure * ~table.touching(n, named)
     if offered:
         scores -= weights.outside_choices * ~table.touching(n, offered)
     return scores

@@ -1,7 +1,7 @@
 """The drafting agent on rules: rounds of search whose candidates gather in one pool (EgoCITE §4.2, Appendix B.3).
 
-Round 1 asks for what the question says, round 2 for what its choices say, round 3 looks right after or before the event
-by which the question places another one. Every round adds its best clips; each clip's score is the sum of all rounds.
+One round asks for what the question says, one for what its choices say (where they say more than a time), and one looks
+right after or before the event by which the question places another one. Every round adds its best clips to the pool.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.signals import Measured, measure
 from ray_tasks.retrieval.types import Embed, Evidence, Question
 from ray_tasks.retrieval.weights import FusionWeights
-from ray_tasks.retrieval.whole_vectors import Float64
+from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 ANCHOR_REACH_MS = 10 * MINUTE_MS
 """How long "after I did X" lasts."""
@@ -47,11 +47,12 @@ class RulePlanner:
     def _draft(self, measured: Measured) -> Draft:
         settings, weights = self._settings, self._weights
         time = time_scores(measured, weights, settings.decay)
-        of_question = tuple(term for term in weights.terms if term.variant in ("question", "core"))
         total = content_scores(measured, weights, weights.terms) + time
-        found = [best_clips(content_scores(measured, weights, of_question) + time, settings.pool_per_round)]
-        if settings.rounds > 1 and measured.variants.choices:
-            found.append(best_clips(total, settings.pool_per_round))
+        found: list[Int64] = []
+        if any(measured.variants.with_choice):
+            of_question = tuple(term for term in weights.terms if term.variant in ("question", "core"))
+            found.append(best_clips(content_scores(measured, weights, of_question) + time, settings.pool_per_round))
+        found.append(best_clips(total, settings.pool_per_round))
         anchor = measured.time.anchor
         if settings.rounds > 2 and anchor is not None and anchor.relation != "during":
             total = beside_anchor(measured, total, after=anchor.relation == "after")

@@ -6,11 +6,12 @@ never the rest of the memory (at most 15 items for every method, DESIGN §8).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from ray_tasks.corpus.week_time import HOUR_MS, format_for_people
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.agents import Reply
@@ -20,14 +21,18 @@ from ray_tasks.retrieval.evidence_rows import EvidenceRows
 from ray_tasks.retrieval.numbers import counted_in, numbers_in
 from ray_tasks.retrieval.queries import Variants, make_variants
 from ray_tasks.retrieval.signals import check_dimension
+from ray_tasks.retrieval.time_query import parse_time_query
 from ray_tasks.retrieval.types import Embed, Evidence, Question
 from ray_tasks.retrieval.whole_vectors import Float32, Float64, whole_vectors
 
-SHARPNESS: dict[Kind, float] = {"person": 1.0, "time": 2.0, "count": 1.0, "yes_no": 1.0, "other": 1.0}
-TEMPERATURE: dict[Kind, float] = {"person": 3.0, "time": 0.7, "count": 2.0, "yes_no": 10.0, "other": 0.3}
+STEEPNESS: dict[Kind, float] = {"person": 3.0, "time": 0.7, "count": 2.0, "yes_no": 10.0, "other": 0.3}
 """Factor on a rule's numbers before the softmax, so that probabilities are about as high as answers are right."""
+SHARPNESS, TIME_SHARPNESS = 1.0, 2.0
+"""How much more a better item counts, per standard deviation of its score; more where one moment decides."""
 NOT_NAMED = -0.2
+"""Stands for the cosine of a row that there is not."""
 STANDING_WEIGHT = 0.03
+"""What a standard deviation of an item's score is worth in cosine."""
 COUNTED_BONUS = 0.1
 BEST_SENTENCES = 3
 
@@ -64,8 +69,9 @@ class RuleResponder:
 def _reply(
     question: Question, variants: Variants, rows: EvidenceRows, asked: Float32, offered: Float32, wearer: str
 ) -> Reply:
+    text = "; ".join(best_sentences(rows, asked, times=parse_time_query(question.text, question.at_ms).asks_when))
     if not question.choices:
-        return Reply(None, text=" ".join(best_sentences(rows, asked)))
+        return Reply(None, text=text)
     kind = kind_of(question)
     fits = rows.fits(asked).mean(axis=1)
     if kind == "time":
@@ -81,26 +87,31 @@ def _reply(
     empty = np.array([not text.strip() for _, text in question.choices])
     if empty.any() and not empty.all():
         values = np.where(empty, values.min() - 1.0, values)
-    chances = np.exp(TEMPERATURE[kind] * (values - values.max()))
+    chances = np.exp(STEEPNESS[kind] * (values - values.max()))
     chances /= chances.sum()
     labels = [label for label, _ in question.choices]
     probabilities = tuple((label, float(chance)) for label, chance in zip(labels, chances, strict=True))
-    text = " ".join(best_sentences(rows, asked))
-    return Reply(labels[int(np.argmax(values))], probabilities=probabilities, text=text, notes=(f"choices: {kind}",))
+    chosen = min(range(len(labels)), key=lambda i: (-values[i], question.choices[i][1].casefold(), i))
+    return Reply(labels[chosen], probabilities=probabilities, text=text, notes=(f"choices: {kind}",))
 
 
 def _time_values(question: Question, rows: EvidenceRows) -> Float64:
-    """Log of the share of the evidence that lies inside each choice's windows."""
-    shares = rows.shares(SHARPNESS["time"])
-    values = [
-        sum(
-            float(share)
-            for share, item in zip(shares, rows.items, strict=True)
-            if any(start <= item.end_ms and item.start_ms <= end for start, end in windows)
-        )
-        for windows in times_of(question)
-    ]
-    return np.log(np.array(values) + 0.02)
+    """Log of the share of the evidence that lies inside each choice's windows.
+
+    Where no evidence does, the window that is nearest to it still comes first.
+    """
+    shares = rows.shares(TIME_SHARPNESS)
+    values: list[float] = []
+    for windows in times_of(question):
+        away = np.array([_hours_away(item, windows) for item in rows.items])
+        values.append(float(np.log(shares[away == 0].sum() + 0.02) - 1e-3 * (shares @ away)))
+    return np.array(values)
+
+
+def _hours_away(item: Evidence, windows: Sequence[tuple[int, int]]) -> float:
+    """Hours of week time between an item and the nearest of some windows; a week where there is none."""
+    gaps = [max(start - item.end_ms, item.start_ms - end, 0) / HOUR_MS for start, end in windows]
+    return min(gaps, default=7.0 * 24)
 
 
 def _person_values(question: Question, rows: EvidenceRows, fits: Float64, wearer: str) -> Float64:
@@ -109,12 +120,12 @@ def _person_values(question: Question, rows: EvidenceRows, fits: Float64, wearer
     Several people count their mean. A question for who was absent turns the order round.
     """
     reach = fits + STANDING_WEIGHT * rows.standing[rows.owners]
-    shares = rows.shares(SHARPNESS["person"])
+    shares = rows.shares(SHARPNESS)
     values: list[float] = []
     for _, choice in question.choices:
         each: list[float] = []
-        for person in people_in(choice):
-            named = [mentions(person, text, view, wearer) for text, view in zip(rows.texts, rows.views, strict=True)]
+        for person in _known_people(people_in(choice), rows, wearer):
+            named = _naming(person, rows, wearer)
             best = float(reach[named].max()) if any(named) else 2 * NOT_NAMED
             of_items = np.maximum(rows.best_of_items(np.where(named, fits, NOT_NAMED)[:, None])[:, 0], NOT_NAMED)
             each.append(best + float(shares @ of_items))
@@ -122,9 +133,26 @@ def _person_values(question: Question, rows: EvidenceRows, fits: Float64, wearer
     return -np.array(values) if is_negated(question) else np.array(values)
 
 
+def _naming(person: str, rows: EvidenceRows, wearer: str) -> npt.NDArray[np.bool_]:
+    """(rows,) whether each row names a person."""
+    pairs = zip(rows.texts, rows.views, strict=True)
+    return np.array([mentions(person, text, view, wearer) for text, view in pairs], np.bool_)
+
+
+def _known_people(people: Sequence[str], rows: EvidenceRows, wearer: str) -> list[str]:
+    """The people of a choice; several words that no row holds together are several people ("Mara Tobi")."""
+    known: list[str] = []
+    for person in people:
+        together = " " not in person or _naming(person, rows, wearer).any()
+        known.extend([person] if together else (name for part in person.split() for name in people_in(part)))
+    return known
+
+
 def _count_values(question: Question, rows: EvidenceRows, fits: Float64) -> Float64:
-    """How well the best row that holds a choice's number fits the question, the more so where a word of the question
-    follows the number ("three lemons")."""
+    """How well the best row that holds a choice's number fits the question.
+
+    A word of the question right after the number ("three lemons") makes it count more.
+    """
     reach = fits + STANDING_WEIGHT * rows.standing[rows.owners]
     asked = set(tokenize(question.text))
     found: dict[float, float] = {}
@@ -141,7 +169,7 @@ def _count_values(question: Question, rows: EvidenceRows, fits: Float64) -> Floa
 
 def _yes_no_values(question: Question, fits: Float64) -> Float64:
     """Yes where some row fits the question well, no where none does; turned round by a negation."""
-    sure = float(fits.max()) - 0.5
+    sure = float(fits.max(initial=-1.0)) - 0.5
     if is_negated(question):
         sure = -sure
     signs = {"yes": 1.0, "true": 1.0, "no": -1.0, "false": -1.0}
@@ -149,9 +177,12 @@ def _yes_no_values(question: Question, fits: Float64) -> Float64:
 
 
 def _other_values(variants: Variants, rows: EvidenceRows, fits: Float64, offered: Float32) -> Float64:
-    """Sum of three z-scores over the choices: how the evidence fits a choice on average, how well question and choice
-    fit one item together, and how many of the words of question and choice the evidence holds."""
-    shares = rows.shares(SHARPNESS["other"])
+    """Sum of three z-scores over the choices.
+
+    They say how the evidence fits a choice on average, how well question and choice fit one item together, and how many
+    of the words of question and choice the evidence holds.
+    """
+    shares = rows.shares(SHARPNESS)
     of_choice = rows.best_of_items(rows.fits(offered))
     of_question = rows.best_of_items(fits[:, None])
     mean = shares @ of_choice
@@ -173,8 +204,8 @@ def _standard(values: Float64) -> Float64:
     return (values - values.mean()) / deviation if deviation > 1e-9 else np.zeros(len(values))
 
 
-def best_sentences(rows: EvidenceRows, asked: Float32) -> list[str]:
-    """The sentences that fit a question best, at most one for each item, best first."""
+def best_sentences(rows: EvidenceRows, asked: Float32, *, times: bool = False) -> list[str]:
+    """The sentences that fit a question best, best first, one for each item; `times` puts its time before each."""
     reach = rows.fits(asked).mean(axis=1) + STANDING_WEIGHT * rows.standing[rows.owners]
     sentences: dict[str, None] = {}
     used: set[int] = set()
@@ -182,7 +213,8 @@ def best_sentences(rows: EvidenceRows, asked: Float32) -> list[str]:
         owner = int(rows.owners[row])
         if owner not in used:
             used.add(owner)
-            sentences[re.sub(r"\s+", " ", rows.texts[row]).strip()] = None
+            sentence = " ".join(rows.texts[row].split())
+            sentences[f"{format_for_people(rows.items[owner].start_ms)} {sentence}" if times else sentence] = None
         if len(sentences) == BEST_SENTENCES:
             break
     return list(sentences)

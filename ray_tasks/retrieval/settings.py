@@ -18,7 +18,8 @@ class RetrievalSettings:
     """What a method may be told.
 
     decay: EgoCITE's lambda per recorded hour, in (0, 1]. evidence: items kept, 1 to 15. pool_per_round: clips that one
-    round adds to the pool. rounds: drafting rounds, 1 to 3. use_choices: whether retrieval may look at the choices.
+    round adds to the pool. rounds: 1 searches for the question alone, 2 for its choices too, 3 also beside the event by
+    which it places another one. use_choices: whether retrieval may look at the choices at all.
     """
 
     decay: float = DEFAULT_DECAY

@@ -2,7 +2,7 @@
 
 All signals of a question cover the clips that ended by its time, and so do the mean and deviation that turn them into
 z-scores; nothing later enters. A batch shares one call of the embedder and one pass over the vectors, and gives each
-question the bits it would get alone (see clip_table.SCALE).
+question the bits it would get alone (see whole_vectors).
 """
 
 from __future__ import annotations

@@ -112,9 +112,10 @@ _RULES = tuple(
 
 def plain(text: str) -> str:
     """A text in lower case with plain apostrophes and no hyphens, of the same length."""
-    return (
-        "".join(char.lower() if len(char.lower()) == 1 else char for char in text).replace("’", "'").replace("-", " ")
-    )
+    low = text.lower()
+    if len(low) != len(text):  # a few letters become two in lower case
+        low = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    return low.replace("’", "'").replace("-", " ")
 
 
 def find_windows(text: str, at_ms: int) -> tuple[TimeWindow, ...]:

@@ -39,13 +39,11 @@ class Term:
 class FusionWeights:
     """A score is the weighted mean of the terms, plus recency x ln R (EgoCITE Eq. 1), less penalties for wrong times.
 
-    neighbours: the share of the mean that is taken from the clips right before and after, from 0 to below 1.
     outside_question and outside_choices are taken off clips that touch no window named by the question, or by any of
     its choices. `provenance` says where the weights come from.
     """
 
     terms: tuple[Term, ...]
-    neighbours: float
     recency: float
     outside_question: float
     outside_choices: float
@@ -54,8 +52,6 @@ class FusionWeights:
     def __post_init__(self) -> None:
         if not self.terms or sum(abs(term.weight) for term in self.terms) == 0:
             raise WeightsError("a table of weights needs at least one term that is not zero")
-        if not 0 <= self.neighbours < 1:
-            raise WeightsError(f"neighbours must lie in [0, 1), not {self.neighbours}")
         for term in self.terms:
             if term.signal not in get_args(Signal) or term.variant not in get_args(Variant):
                 raise WeightsError(f"unknown signal or variant: {term.signal} of {term.variant}")
@@ -88,7 +84,6 @@ DEFAULT_WEIGHTS = FusionWeights(
         Term("window", "with_choice", 1.0),
         Term("coarse", "with_choice", 1.0),
     ),
-    neighbours=0.2,
     recency=6.0,
     outside_question=2.0,
     outside_choices=3.0,

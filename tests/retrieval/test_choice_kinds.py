@@ -61,7 +61,7 @@ def test_people_of_a_choice(choice: str, people: tuple[str, ...]) -> None:
         ("I", "Mara says: I am tired", "utterance", False),
         ("I", "Ines: Who is tired?", "utterance", True),
         ("Tobi", "Mara says: Tobi is tired", "utterance", True),
-        ("O'Neil (Jr.)", "I see O'Neil (Jr.) wave", "action", False),
+        ("O'Neil (Jr.)", "I see O'Neil (Jr.) wave", "action", True),
     ],
 )
 def test_mentions_of_a_person(person: str, text: str, view: str, expected: bool) -> None:

@@ -67,6 +67,26 @@ def test_several_people_count_their_mean(memory: WearerMemory) -> None:
     assert reply(memory, ask("Who held the jar and its lid?", LATER, *choices)).choice == "B"
 
 
+def test_names_written_without_a_separator_are_several_people(memory: WearerMemory) -> None:
+    assert reply(memory, ask("Who held the jar and its lid?", LATER, "Tobi Nuri", "Mara Me", "Zoe Max")).choice == "B"
+
+
+def test_where_no_window_holds_evidence_the_nearest_one_is_chosen(memory: WearerMemory) -> None:
+    choices = ("Today at noon", "Yesterday in the evening", "Two hours ago")
+    only_first = evidence(4)
+    assert reply(memory, ask("When did Mara open the jar?", clock(2, 21, 0), *choices), only_first).choice == "B"
+
+
+def test_the_order_of_choices_does_not_matter_even_where_all_are_alike(memory: WearerMemory) -> None:
+    texts = ["Zebras", "Okapis", "Llamas"]
+    for question in ("Who is it?", "Where is it?", "How many?"):
+        chosen = set()
+        for order in (texts, texts[::-1], texts[1:] + texts[:1]):
+            asked = ask(question, LATER, *order)
+            chosen.add(dict(asked.choices)[str(reply(memory, asked).choice)])
+        assert len(chosen) == 1
+
+
 def test_yes_and_no(memory: WearerMemory) -> None:
     assert reply(memory, ask("Did Tobi sweep the terrace?", LATER, "Yes", "No")).choice == "A"
     assert reply(memory, ask("Did the ship arrive at midnight?", LATER, "Yes", "No")).choice == "B"
@@ -103,7 +123,9 @@ def test_without_choices_the_best_sentences_answer(memory: WearerMemory) -> None
     answer = reply(memory, ask("Where is the passport?", LATER))
     assert answer.choice is None
     assert answer.status == "answered"
-    assert answer.text.startswith("Tobi: Put the passport into the blue drawer.")
+    assert answer.text.startswith("Tobi: Put the passport into the blue drawer.; ")
+    when = reply(memory, ask("When did Tobi sweep the terrace?", LATER))
+    assert when.text.startswith("DAY1 10:01:00 Tobi sweeps the terrace; ")
 
 
 def test_without_evidence_the_answer_is_declined(memory: WearerMemory) -> None:
@@ -113,3 +135,15 @@ def test_without_evidence_the_answer_is_declined(memory: WearerMemory) -> None:
 
 def test_no_questions_give_no_replies(memory: WearerMemory) -> None:
     assert RuleResponder(embed).respond([], [], memory) == []
+
+
+def test_evidence_of_an_unrecorded_moment_still_gives_one_of_the_labels(memory: WearerMemory) -> None:
+    stray = (Evidence("x", "action", 0, 1000, "Something", 1.0),)
+    for question, choices in (
+        ("Who was it?", ("Mara", "Tobi")),
+        ("Was it so?", ("Yes", "No")),
+        ("How many?", ("2", "3")),
+        ("Where was it?", ("Here", "There")),
+        ("When was it?", ("Last night", "This morning")),
+    ):
+        assert reply(memory, ask(question, LATER, *choices), stray).choice in ("A", "B")

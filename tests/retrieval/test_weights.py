@@ -28,8 +28,6 @@ def test_unknown_signals_and_empty_tables_are_refused() -> None:
         FusionWeights.from_json(json.dumps(table))
     with pytest.raises(WeightsError, match="not zero"):
         replace(DEFAULT_WEIGHTS, terms=(Term("dense", "core", 0.0),))
-    with pytest.raises(WeightsError, match="neighbours"):
-        replace(DEFAULT_WEIGHTS, neighbours=1.0)
 
 
 @pytest.mark.parametrize(
