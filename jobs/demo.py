@@ -13,7 +13,7 @@ from jobs.console import console, ends_well, run_app
 from jobs.evaluate import run_evaluation
 from jobs.options import DEFAULT_ROOT, MethodOption, RootOption
 from ray_tasks.corpus.week_time import format_for_people
-from ray_tasks.evaluation.egolifeqa import read_egolifeqa
+from ray_tasks.evaluation.egolifeqa import BENCHMARK, read_egolifeqa
 from ray_tasks.evaluation.table import render_evaluation
 from ray_tasks.storage.store import open_store
 
@@ -35,7 +35,7 @@ def demo(root: RootOption = DEFAULT_ROOT, method: MethodOption = "egocite") -> N
     # Recordings are read from a folder, also where memories are kept elsewhere.
     week = write_sample_week((Path() if "://" in root else Path(root)) / "sample-week")
     console.rule("1. build")
-    console.print(f"recordings: {week.corpus}", soft_wrap=True)
+    console.print(f"recordings: {week.corpus}", markup=False, soft_wrap=True)
     built = build_and_publish(BuildRequest(week.corpus), store)
     show_build(built)
 
@@ -50,7 +50,7 @@ def demo(root: RootOption = DEFAULT_ROOT, method: MethodOption = "egocite") -> N
     console.rule("3. evaluate")
     for wearer, path in week.questions.items():
         asked = read_egolifeqa(path, wearer)
-        evaluation, _, _ = run_evaluation(respondent, asked, wearer, "egolifeqa")
+        evaluation, _, _ = run_evaluation(respondent, asked, wearer, BENCHMARK)
         console.print(render_evaluation(evaluation, asked.ledger))
     console.rule()
     console.print(f"the whole way in {time.monotonic() - started:.0f} s; look closer with:")

@@ -10,7 +10,7 @@ import typer
 
 from jobs.checks import Check, check_machine
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.options import DEFAULT_ROOT, JsonOption, RootOption
+from jobs.options import DEFAULT_ROOT, DaysOption, JsonOption, RootOption, WearersOption
 from ray_tasks.corpus.doctor import inspect_corpus
 from ray_tasks.corpus.doctor_text import render_report
 
@@ -20,8 +20,8 @@ MARKS = {"ok": "[green]ok[/]", "warning": "[yellow]warning[/]", "broken": "[red]
 @ends_well
 def doctor(
     corpus: Annotated[Path | None, typer.Option(help="Report on these recordings instead of on this machine.")] = None,
-    wearer: Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated.")] = None,
-    day: Annotated[list[str] | None, typer.Option(help="Only this day (3 or DAY3); may be repeated.")] = None,
+    wearer: WearersOption = None,
+    day: DaysOption = None,
     root: RootOption = DEFAULT_ROOT,
     json: JsonOption = False,
 ) -> None:

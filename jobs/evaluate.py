@@ -15,16 +15,16 @@ from jobs.console import console, ends_well, log, run_app
 from jobs.options import DEFAULT_ROOT, MethodOption, RootOption
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.answers import to_table
-from ray_tasks.evaluation.egolifeqa import QuestionFile, read_egolifeqa
+from ray_tasks.evaluation.egolifeqa import BENCHMARK, QuestionFile, read_egolifeqa
 from ray_tasks.evaluation.result import build_result
 from ray_tasks.evaluation.runner import Evaluation, evaluate_questions
 from ray_tasks.evaluation.table import render_evaluation
 from ray_tasks.storage.cache import table_bytes
-from ray_tasks.storage.manifests import Manifest, current_manifest
+from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.shards import content_key
 from ray_tasks.storage.store import ObjectStore, open_store
 
-BENCHMARKS = {"egolifeqa": read_egolifeqa}
+BENCHMARKS = {BENCHMARK: read_egolifeqa}
 
 
 @ends_well
@@ -32,7 +32,7 @@ def evaluate(
     questions: Annotated[Path, typer.Option(help="The benchmark's question file for this wearer.", show_default=False)],
     wearer: Annotated[str, typer.Option(help="Whose memory is asked.", show_default=False)],
     root: RootOption = DEFAULT_ROOT,
-    benchmark: Annotated[str, typer.Option(help="The form of the question file.")] = "egolifeqa",
+    benchmark: Annotated[str, typer.Option(help="The form of the question file.")] = BENCHMARK,
     method: MethodOption = "egocite",
     json: Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")] = None,
 ) -> None:
@@ -71,18 +71,18 @@ def run_evaluation(
     evaluation = evaluate_questions(
         asked.questions, memory, respondent.method, benchmark=benchmark, clock=time.perf_counter
     )
-    config = _config(respondent.manifest, respondent, asked, benchmark)
+    config = _config(respondent, asked, benchmark)
     result = build_result(evaluation, config, asked.ledger)
     place = _store(respondent.store, evaluation, result, content_key(config)[:16])
     return evaluation, result, place
 
 
-def _config(manifest: Manifest, respondent: Respondent, asked: QuestionFile, benchmark: str) -> dict[str, Any]:
+def _config(respondent: Respondent, asked: QuestionFile, benchmark: str) -> dict[str, Any]:
     return {
         "benchmark": benchmark,
         "questions": asked.path.name,
-        "memory_id": manifest.memory_id,
-        "encoder": manifest.encoder,
+        "memory_id": respondent.manifest.memory_id,
+        "encoder": respondent.manifest.encoder,
         "method": respondent.method.name,
         "settings": asdict(respondent.settings),
     }

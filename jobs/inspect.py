@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.options import DEFAULT_ROOT, JsonOption, RootOption
+from jobs.options import DEFAULT_ROOT, JsonOption, RootOption, WearersOption
 from ray_tasks.corpus.week_time import HOUR_MS, format_for_people
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.index.opening import open_wearer
@@ -23,7 +23,7 @@ EXAMPLES = 2
 @ends_well
 def inspect(
     root: RootOption = DEFAULT_ROOT,
-    wearer: Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated.")] = None,
+    wearer: WearersOption = None,
     memory: Annotated[str | None, typer.Option(help="A memory's id; the current one by default.")] = None,
     examples: Annotated[int, typer.Option(help="Atoms to show of each view.", min=0)] = EXAMPLES,
     json: JsonOption = False,
@@ -69,7 +69,7 @@ def _contents(manifest: Manifest, memory: WearerMemory, examples: int) -> dict[s
     return {
         "name": entry.name,
         "days": days,
-        "recorded_hours": round(len(captions) and float(np.sum(captions.end_ms - captions.start_ms)) / HOUR_MS, 2),
+        "recorded_hours": round(float(np.sum(captions.end_ms - captions.start_ms)) / HOUR_MS, 2),
         "counts": dict(entry.counts),
         "examples": {view: _examples(memory, view, examples) for view in VIEWS},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,5 +11,10 @@ RootOption = Annotated[
     str, typer.Option(help="Where memories are kept: a folder, or s3://bucket/prefix.", envvar="DAYBOOK_ROOT")
 ]
 DEFAULT_ROOT = "daybook-root"
+CorpusOption = Annotated[Path, typer.Option(help="Folder in the released EgoLife layout.", show_default=False)]
+WearersOption = Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated. All by default.")]
+DaysOption = Annotated[list[str] | None, typer.Option(help="Only this day (3 or DAY3); may be repeated.")]
+EngineOption = Annotated[str | None, typer.Option(help="What turns captions into atoms: rules.")]
+ConfigOption = Annotated[Path | None, typer.Option(help="A YAML file with the settings of the build.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 MethodOption = Annotated[str, typer.Option(help="How questions are answered: egocite or caption-rag.")]

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.options import DEFAULT_ROOT, JsonOption, RootOption
+from jobs.options import (
+    DEFAULT_ROOT,
+    ConfigOption,
+    CorpusOption,
+    DaysOption,
+    EngineOption,
+    JsonOption,
+    RootOption,
+    WearersOption,
+)
 from ray_tasks.config import load_config
 from ray_tasks.corpus.layout import discover
 from ray_tasks.scheduling.estimate import Plan, plan_build
@@ -20,12 +28,12 @@ from ray_tasks.storage.store import open_store
 
 @ends_well
 def plan(
-    corpus: Annotated[Path, typer.Option(help="Folder in the released EgoLife layout.", show_default=False)],
+    corpus: CorpusOption,
     root: RootOption = DEFAULT_ROOT,
-    wearer: Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated. All by default.")] = None,
-    day: Annotated[list[str] | None, typer.Option(help="Only this day (3 or DAY3); may be repeated.")] = None,
-    engine: Annotated[str | None, typer.Option(help="What turns captions into atoms: rules.")] = None,
-    config: Annotated[Path | None, typer.Option(help="A YAML file with the settings of the build.")] = None,
+    wearer: WearersOption = None,
+    day: DaysOption = None,
+    engine: EngineOption = None,
+    config: ConfigOption = None,
     cpus: Annotated[int | None, typer.Option(help="CPUs to reckon with.", min=1)] = None,
     json: JsonOption = False,
 ) -> None:

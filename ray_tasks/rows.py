@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Modality = Literal["visual", "speech"]
 View = Literal["action", "utterance", "activity", "conversation"]
@@ -143,8 +146,8 @@ class Atom:
 Row = TypeVar("Row", Observation, Caption, Atom)
 
 
-def to_table(rows: Iterable[Any], schema: pa.Schema) -> pa.Table:
-    """Rows (dataclasses of this module) as a table of exactly `schema`."""
+def to_table(rows: Iterable[DataclassInstance], schema: pa.Schema) -> pa.Table:
+    """Rows, whose fields are the columns, as a table of exactly `schema`."""
     return pa.Table.from_pylist([asdict(row) for row in rows], schema=schema)
 
 

@@ -1,6 +1,7 @@
 """A bundled, invented sample week: two wearers, three days, and forty questions, in the layout of the EgoLife release.
 
-The script is in day1.yaml, day2.yaml, day3.yaml and questions.yaml; `python -m sample_week FOLDER` writes the files.
+The script is in the YAML files of this folder: week.yaml, day1.yaml to day3.yaml, filler.yaml and questions.yaml.
+`python -m sample_week FOLDER` writes the files.
 """
 
 from sample_week.generate import SampleWeek, SampleWeekError, write_sample_week

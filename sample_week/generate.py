@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ray_tasks.errors import UsageError
 from sample_week.filler import fill_day, load_filler
 from sample_week.layout import corpus_files
 from sample_week.questions import Evidence, load_questions, question_files
@@ -13,7 +14,7 @@ from sample_week.staging import stage_day
 from sample_week.story import Row, StoryError, Week, load_week
 
 
-class SampleWeekError(RuntimeError):
+class SampleWeekError(UsageError):
     """The sample week cannot be written to a folder; the message names it and says what to do."""
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ray_tasks.corpus.fuse import CLIP_MS
 from ray_tasks.corpus.week_time import HOUR_MS, MINUTE_MS, SECOND_MS, format_clock
 from sample_week.oddities import (
     BOM_FILES,
@@ -21,8 +22,6 @@ from sample_week.oddities import (
     HourFile,
 )
 from sample_week.story import Row, Week
-
-WINDOW_MS = 30 * SECOND_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +88,13 @@ def sync(week: Week, file: HourFile, rows: Iterable[Row], crossings: _Crossings)
     """
     clips: dict[int, list[dict[str, object]]] = defaultdict(list)
     for row in rows:
-        first, last = row.start_ms // WINDOW_MS, row.end_ms // WINDOW_MS
+        first, last = row.start_ms // CLIP_MS, row.end_ms // CLIP_MS
         for window in (first,) if row.visual or first == last else crossings.windows(first, last):
             clips[window].append(_sync_row(row))
     starts = _recording_starts(week, file)
     data = []
     for window, clip in sorted(clips.items()):
-        start_ms = starts.get(window, window * WINDOW_MS)
+        start_ms = starts.get(window, window * CLIP_MS)
         data.append({"video_file": f"DAY{file.day}_{file.wearer}_{format_clock(start_ms)}.mp4", "data": clip})
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
@@ -115,7 +114,7 @@ def _recording_starts(week: Week, file: HourFile) -> Mapping[int, int]:
     """Window number -> the ms at which a recording begins inside it."""
     names = {wearer: name for name, wearer in week.wearers.items()}
     day = next(day for day in week.days if day.number == file.day)
-    return {span.start_ms // WINDOW_MS: span.start_ms for span in day.recorded[names[file.wearer]]}
+    return {span.start_ms // CLIP_MS: span.start_ms for span in day.recorded[names[file.wearer]]}
 
 
 def _sync_row(row: Row) -> dict[str, object]:

@@ -49,7 +49,7 @@ def fuse(observations: Iterable[Observation], clips: Mapping[int, Clip]) -> list
 
 def _caption(window_ms: int, inside: list[Observation], clip: Clip | None) -> Caption:
     """One caption: from the clip's start (or a line before it) to the window's end (or the last line's)."""
-    ordered = sorted(inside, key=_order)
+    ordered = sorted(inside, key=order_in_time)
     wearer = ordered[0].wearer
     start = min(clip.start_ms if clip else window_ms, ordered[0].start_ms)
     end = max(window_ms + CLIP_MS, *(row.end_ms for row in ordered))
@@ -74,6 +74,6 @@ def line_text(line: Line) -> str:
     return f"{line.speaker}: {line.text}" if line.modality == "speech" and line.speaker else line.text
 
 
-def _order(row: Observation) -> tuple[int, int, str, str, str, str]:
-    """Start, end, modality, text; the rest only settles what is equal in all of these."""
+def order_in_time(row: Observation) -> tuple[int, int, str, str, str, str]:
+    """What observations of one wearer are sorted by; the last two only settle what is equal in all else."""
     return row.start_ms, row.end_ms, row.modality, row.text, row.speaker or "", row.source

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from ray_tasks.corpus.fuse import Clip
+from ray_tasks.corpus.fuse import Clip, order_in_time
 from ray_tasks.corpus.layout import Kind, ShardKey, SourceFile
 from ray_tasks.corpus.problems import Problem
 from ray_tasks.corpus.srt_reader import ReadFile, read_srt
@@ -53,7 +53,7 @@ def observe(files: Sequence[SourceFile]) -> Observed:
         hours.setdefault(file.shard, []).append(file)
     for shard in sorted(hours):
         _observe_hour(hours[shard], observed)
-    observed.observations.sort(key=_order)
+    observed.observations.sort(key=lambda row: (row.wearer, *order_in_time(row)))
     observed.touches.update((row.day, hour_of(row.start_ms)) for row in observed.observations)
     for kind, ledger in observed.ledgers.items():
         ledger.check(f"{kind} files")
@@ -105,7 +105,3 @@ def _read(file: SourceFile, reader: Callable[[bytes], _Read], observed: Observed
     observed.observations.extend(read.observations)
     observed.problems.extend(read.problems)
     return read
-
-
-def _order(row: Observation) -> tuple[str, int, int, str, str, str, str]:
-    return row.wearer, row.start_ms, row.end_ms, row.modality, row.text, row.speaker or "", row.source

@@ -11,15 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS
+from ray_tasks.corpus.week_time import HOUR_MS, day_of
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
 
+def day_bounds(start_ms: Int64, end_ms: Int64) -> dict[int, tuple[int, int]]:
+    """First and last recorded ms of each day (from 1); an interval belongs to the day in which it starts."""
+    bounds: dict[int, tuple[int, int]] = {}
+    for start, end in zip(start_ms.tolist(), end_ms.tolist(), strict=True):
+        first, last = bounds.get(day_of(start), (start, end))
+        bounds[day_of(start)] = (min(first, start), max(last, end))
+    return bounds
+
+
+def hours_outside(hours: Float64, low: float, high: float) -> Float64:
+    """Recorded hours between each of some moments and the window [low, high], all in recorded hours; 0 inside it.
+
+    Shapes: (n,) -> (n,). This is the exponent of EgoCITE Eq. 1.
+    """
+    return np.asarray(np.maximum(np.maximum(low - hours, hours - high), 0.0), np.float64)
+
+
 @dataclass(frozen=True)
 class RecordedTimeline:
-    """The recorded span of each day, joined end to end. Build it with `from_intervals`."""
+    """The recorded span of each day, joined end to end. Made by `from_intervals` or `from_bounds`."""
 
     starts: Int64  # (days,) first recorded ms of each day, ascending
     ends: Int64  # (days,) last recorded ms of each day
@@ -27,13 +44,8 @@ class RecordedTimeline:
 
     @classmethod
     def from_intervals(cls, start_ms: Int64, end_ms: Int64) -> RecordedTimeline:
-        """Days and their bounds from intervals (ms of week time); an interval belongs to the day in which it starts."""
-        bounds: dict[int, tuple[int, int]] = {}
-        days = np.asarray(start_ms, np.int64) // DAY_MS
-        for day in np.unique(days):
-            inside = days == day
-            bounds[int(day)] = (int(np.min(start_ms[inside])), int(np.max(end_ms[inside])))
-        return cls.from_bounds(bounds)
+        """The timeline of intervals in ms of week time, by the days in which they start."""
+        return cls.from_bounds(day_bounds(start_ms, end_ms))
 
     @classmethod
     def from_bounds(cls, bounds: Mapping[int, tuple[int, int]]) -> RecordedTimeline:
@@ -56,10 +68,6 @@ class RecordedTimeline:
         return np.asarray((self.offsets[day] + inside) / HOUR_MS, np.float64)
 
     def gap_hours(self, ms: Int64, start: int, end: int) -> Float64:
-        """Recorded hours between each time and the window [start, end] (swapped where reversed); 0 inside it.
-
-        Shapes: (n,) -> (n,). This is the exponent of EgoCITE Eq. 1.
-        """
+        """Recorded hours between each time and the window [start, end] of week time (swapped where reversed)."""
         low, high = self.hours(np.array([min(start, end), max(start, end)], np.int64))
-        at = self.hours(ms)
-        return np.asarray(np.maximum(np.maximum(low - at, at - high), 0.0), np.float64)
+        return hours_outside(self.hours(ms), low, high)

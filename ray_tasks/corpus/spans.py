@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 MAX_ROW_MS = 600_000
 """Beyond ten minutes an end is wrong (the longest real row lasts 71 s): the row is kept as a point at its start."""
@@ -14,6 +14,15 @@ STRAY_MS = 3_600_000
 
 ASSUMED_LENGTH_MS = 10_000
 """The longest that a row without an end is taken to last."""
+
+
+TOLD: Final = {
+    "reversed": "ends before it starts; kept as a point at its start",
+    "implausible_end": "lasts longer than ten minutes; kept as a point at its start",
+    "clamped": "runs past the end of its clip; cut there",
+    "stray": "starts more than an hour after its file's hour; kept where it says",
+}
+"""Notes on single rows that a person should look at, in words."""
 
 
 class Span(NamedTuple):

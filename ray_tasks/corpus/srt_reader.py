@@ -15,7 +15,7 @@ from ray_tasks.corpus.decoding import Decoded, decode, is_bad
 from ray_tasks.corpus.dialogue import Dialogue, read_dialogue
 from ray_tasks.corpus.layout import SourceFile
 from ray_tasks.corpus.problems import Problem, ProblemLog
-from ray_tasks.corpus.spans import Span, settle_span
+from ray_tasks.corpus.spans import TOLD, Span, settle_span
 from ray_tasks.corpus.week_time import day_of, format_for_people
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Modality, Observation
@@ -25,14 +25,6 @@ LOOP_CUES = 8
 
 LOOP_GAP_MS = 30_000
 """A longer silence between two identical cues ends the run."""
-
-_TOLD = {
-    "reversed": "ends before it starts; kept as a point at its start",
-    "implausible_end": "lasts longer than ten minutes; kept as a point at its start",
-    "clamped": "runs past the end of its clip; cut there",
-    "stray": "starts more than an hour after its file's hour; kept where it says",
-}
-"""Notes on single cues that a person should look at, in words."""
 
 _BROKEN = {"bad_stamp": "unreadable times", "no_stamp": "a cue without its line of times"}
 
@@ -177,8 +169,8 @@ def _judge_cue(
     ledger.done += 1
     for note in (*span.notes, *dialogue.notes):
         ledger.notes[note] += 1
-        if note in _TOLD:
-            log.add(note, f"{_TOLD[note]} ({format_for_people(span.start_ms)})", cue.line)
+        if note in TOLD:
+            log.add(note, f"{TOLD[note]} ({format_for_people(span.start_ms)})", cue.line)
     source = f"{file.path.name}#{cue.number}"
     if settled.loop:
         ledger.filtered["recogniser_loop"] += settled.loop

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, cast
 
 from ray_tasks.corpus.decoding import decode, is_bad
 from ray_tasks.corpus.dialogue import read_dialogue
@@ -20,7 +19,7 @@ from ray_tasks.corpus.fuse import Clip, window_start
 from ray_tasks.corpus.language import language_of
 from ray_tasks.corpus.layout import SourceFile
 from ray_tasks.corpus.problems import Problem, ProblemLog
-from ray_tasks.corpus.spans import assume_ends, settle_span
+from ray_tasks.corpus.spans import TOLD, assume_ends, settle_span
 from ray_tasks.corpus.week_time import DAY_MS, WeekTimeError, day_of, parse_clock, week_ms
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Modality, Observation
@@ -28,6 +27,15 @@ from ray_tasks.rows import Modality, Observation
 _MODALITY: dict[str, Modality] = {"caption": "visual", "transcript": "speech"}
 _VIDEO_CLOCK = re.compile(r"(?<!\d)(\d{7,8})(?=\.[A-Za-z0-9]+$)")
 _SHOWN = 60
+_KINDS: dict[type, str] = {
+    type(None): "nothing",
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "a truth value",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +212,10 @@ def _observations(reading: _Reading, speech_superseded: bool) -> tuple[Observati
         ledger.done += 1
         for note in span.notes:
             ledger.notes[note] += 1
+            if note in TOLD:
+                reading.log.add(note, f"row {row.place}: {TOLD[note]}")
         if row.end_ms is None:
             ledger.notes["assumed_end"] += 1
-        for note in ("reversed", "implausible_end", "stray"):
-            if note in span.notes:
-                reading.log.add(note, f"row {row.place}: {note.replace('_', ' ')}; kept at its start")
         source = f"{file.path.name}#{row.place}"
         day = day_of(span.start_ms)
         for speaker, text, lang in _said(row):
@@ -225,15 +232,7 @@ def _said(row: _Row) -> list[tuple[str | None, str, str]]:
 
 
 def _kind(value: object) -> str:
-    names = {
-        dict: "an object",
-        list: "a list",
-        str: "a string",
-        int: "a number",
-        float: "a number",
-        bool: "a truth value",
-    }
-    return "nothing" if value is None else names.get(cast(Any, type(value)), type(value).__name__)
+    return _KINDS.get(type(value), type(value).__name__)
 
 
 def _shown(value: object) -> str:

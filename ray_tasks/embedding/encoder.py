@@ -27,7 +27,10 @@ class EncoderError(DaybookError):
 
 
 def encoder_identity(model: str) -> str:
-    """Name and revision of a model, for cache keys and manifests."""
+    """What cache keys and manifests know a model by: its name, and for the embedded one the version of its package.
+
+    A model on a hub or in a folder that changes under its name is not noticed.
+    """
     if model != EMBEDDED_MODEL:
         return model
     try:

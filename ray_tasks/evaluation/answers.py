@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Final
 
 import pyarrow as pa
 
+from ray_tasks import rows
 from ray_tasks.evaluation.metrics import NEAR_MS, check_evidence, covered_minutes, is_hit
 from ray_tasks.evaluation.questions import BenchmarkQuestion, normalise_text
 from ray_tasks.evaluation.time_aware import is_time_aware
@@ -132,7 +133,7 @@ def score_answer(
 
 def to_table(answers: Iterable[ScoredAnswer]) -> pa.Table:
     """Scored answers as a table of exactly ANSWER_SCHEMA."""
-    return pa.Table.from_pylist([asdict(answer) for answer in answers], schema=ANSWER_SCHEMA)
+    return rows.to_table(answers, ANSWER_SCHEMA)
 
 
 def from_table(table: pa.Table) -> list[ScoredAnswer]:

@@ -10,17 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ray_tasks.evaluation import aggregate
 from ray_tasks.evaluation.answers import ScoredAnswer, score_answer
 from ray_tasks.evaluation.duplicates import DuplicateReport, report_duplicates
 from ray_tasks.evaluation.metrics import EvidenceError
 from ray_tasks.evaluation.questions import BenchmarkQuestion
+from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.types import Answer, Method, Question
-
-if TYPE_CHECKING:
-    from ray_tasks.index.memory import WearerMemory
 
 DEFAULT_BATCH: Final = 32
 

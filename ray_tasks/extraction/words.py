@@ -70,12 +70,6 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=65_536)
-def content_stems(text: str) -> tuple[str, ...]:
-    """Stems of the content words of a text, in order, repeats kept."""
-    return tuple(stem(word) for word in content_words(text))
-
-
-@lru_cache(maxsize=65_536)
 def is_laughter(word: str) -> bool:
     """Whether a lower-case word is written laughter: ``ha``, ``hahaha``, ``hehe``."""
     return re.fullmatch(r"(?:a?(?:ha)+h?|(?:he){2,}|(?:hee){1,}|(?:ho){2,}|lol)", word) is not None

@@ -6,7 +6,6 @@ the manifest holds the sha256 of each file, which is checked before loading.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ray_tasks.corpus.recorded_time import RecordedTimeline
-from ray_tasks.corpus.week_time import day_of
+from ray_tasks.corpus.recorded_time import RecordedTimeline, day_bounds
 from ray_tasks.index.lexical import LexicalIndex
 from ray_tasks.index.memory import CAPTION_VIEW, MemoryMismatchError, ViewIndex, WearerMemory
 from ray_tasks.index.search import Float32, Int64
 from ray_tasks.rows import VIEWS
+from ray_tasks.storage.cache import table_bytes
 
 ROW_SCHEMA: Final = pa.schema(
     [
@@ -46,22 +45,22 @@ class WearerIndex:
     day_bounds: Mapping[int, tuple[int, int]]
 
 
-def build_wearer_index(captions: pa.Table, atoms: pa.Table, vectors: Mapping[str, int], matrix: Float32) -> WearerIndex:
+def build_wearer_index(captions: pa.Table, atoms: pa.Table, row_of: Mapping[str, int], vectors: Float32) -> WearerIndex:
     """All files of a wearer from captions (CAPTION_SCHEMA), atoms (ATOM_SCHEMA) and vectors.
 
-    `vectors` maps an atom's id to its row in `matrix` (n, d). A caption's vector is the normalised mean of its actions'
+    `row_of` maps an atom's id to its row in `vectors` (n, d). A caption's vector is the normalised mean of its actions'
     and utterances' vectors, zero where it has none. Raises MemoryMismatchError where an atom lacks its vector or its
     caption.
     """
     caption_rows = _sorted_rows(captions, id_column="caption_id")
     number_of = {key: row for row, key in enumerate(caption_rows.column("id").to_pylist())}
-    means = np.zeros((len(caption_rows), matrix.shape[1]), np.float64)
+    means = np.zeros((len(caption_rows), vectors.shape[1]), np.float64)
     files: dict[str, bytes] = {}
     counts: dict[str, int] = {}
     for view in VIEWS:
         chosen = atoms.filter(pc.equal(atoms.column("view"), view))
         rows = _sorted_rows(chosen, id_column="atom_id", caption_of=number_of)
-        owned = _vectors_of(rows, vectors, matrix)
+        owned = _vectors_of(rows, row_of, vectors)
         if view in ("action", "utterance"):
             np.add.at(means, rows.column("caption_row").to_numpy(), owned)
         files.update(_view_files(view, rows, owned))
@@ -69,7 +68,8 @@ def build_wearer_index(captions: pa.Table, atoms: pa.Table, vectors: Mapping[str
     norms = np.linalg.norm(means, axis=1, keepdims=True)
     files.update(_view_files(CAPTION_VIEW, caption_rows, (means / np.where(norms > 0, norms, 1)).astype(np.float32)))
     counts[CAPTION_VIEW] = len(caption_rows)
-    return WearerIndex(files, counts, _day_bounds(captions))
+    starts, ends = _int64(captions.column("start_ms")), _int64(captions.column("end_ms"))
+    return WearerIndex(files, counts, day_bounds(starts, ends))
 
 
 def _sorted_rows(table: pa.Table, *, id_column: str, caption_of: Mapping[str, int] | None = None) -> pa.Table:
@@ -89,12 +89,12 @@ def _sorted_rows(table: pa.Table, *, id_column: str, caption_of: Mapping[str, in
     return pa.table([*columns, people, caption_row], schema=ROW_SCHEMA)
 
 
-def _vectors_of(rows: pa.Table, vectors: Mapping[str, int], matrix: Float32) -> Float32:
+def _vectors_of(rows: pa.Table, row_of: Mapping[str, int], vectors: Float32) -> Float32:
     ids = rows.column("id").to_pylist()
-    missing = [key for key in ids if key not in vectors]
+    missing = [key for key in ids if key not in row_of]
     if missing:
         raise MemoryMismatchError(f"{len(missing)} atoms have no vector, for example {missing[0]}")
-    return np.ascontiguousarray(matrix[np.array([vectors[key] for key in ids], np.int64)])
+    return np.ascontiguousarray(vectors[np.array([row_of[key] for key in ids], np.int64)])
 
 
 def _view_files(view: str, rows: pa.Table, vectors: Float32) -> dict[str, bytes]:
@@ -105,24 +105,9 @@ def _view_files(view: str, rows: pa.Table, vectors: Float32) -> dict[str, bytes]
     lexical = LexicalIndex.build(rows.column("text").to_pylist()).to_table()
     return {
         f"{view}.faiss": faiss.serialize_index(index).tobytes(),
-        f"{view}.rows.parquet": _parquet(rows),
-        f"{view}.terms.parquet": _parquet(lexical),
+        f"{view}.rows.parquet": table_bytes(rows),
+        f"{view}.terms.parquet": table_bytes(lexical),
     }
-
-
-def _parquet(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
-
-
-def _day_bounds(captions: pa.Table) -> dict[int, tuple[int, int]]:
-    bounds: dict[int, tuple[int, int]] = {}
-    starts, ends = captions.column("start_ms").to_pylist(), captions.column("end_ms").to_pylist()
-    for start, end in zip(starts, ends, strict=True):
-        first, last = bounds.get(day_of(start), (start, end))
-        bounds[day_of(start)] = (min(first, start), max(last, end))
-    return bounds
 
 
 def load_wearer_memory(

@@ -6,7 +6,7 @@ question's time; there is no way to score a row that ends after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ray_tasks.corpus.recorded_time import RecordedTimeline
+from ray_tasks.corpus.recorded_time import RecordedTimeline, hours_outside
 from ray_tasks.index.lexical import LexicalIndex, tokenize
 from ray_tasks.index.search import DEFAULT_DECAY, Float32, Float64, Int64, exact_top_k
 from ray_tasks.rows import VIEWS
@@ -92,13 +92,7 @@ class ViewIndex:
         """(visible,) recorded hours between each row's start and a window of week time, cut at the question's time."""
         window = np.array([min(*time_query, at_ms), min(max(time_query), at_ms)], np.int64)
         low, high = self.timeline.hours(window)
-        hours = self.start_hours[:visible]
-        return np.asarray(np.maximum(np.maximum(low - hours, hours - high), 0.0), np.float64)
-
-    def dense(self, queries: Float32, visible: int) -> Float32:
-        """Cosine similarity of the first `visible` rows for m unit queries (m, d); shape (m, visible)."""
-        self._check(queries)
-        return np.asarray(queries @ self.vectors[:visible].T, np.float32)
+        return hours_outside(self.start_hours[:visible], low, high)
 
     def search(
         self,
@@ -163,11 +157,6 @@ class WearerMemory:
         missing = [view for view in VIEWS if view not in self.views]
         if missing:
             raise MemoryMismatchError(f"memory of {self.wearer} lacks the views {', '.join(missing)}")
-
-    def all_views(self) -> Iterator[ViewIndex]:
-        """The four views, then the captions."""
-        yield from (self.views[view] for view in VIEWS)
-        yield self.captions
 
 
 def row_order(start_ms: npt.NDArray[np.int64], end_ms: npt.NDArray[np.int64], ids: list[str]) -> Int64:

@@ -11,11 +11,8 @@ from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.agents import Draft
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.evidence import caption_evidence
-from ray_tasks.retrieval.fusion import best_clips
 from ray_tasks.retrieval.settings import RetrievalSettings
-from ray_tasks.retrieval.signals import check_dimension
 from ray_tasks.retrieval.types import Embed, Evidence, Question
-from ray_tasks.retrieval.whole_vectors import cosines, whole_vectors
 
 
 class CaptionPlanner:
@@ -30,14 +27,12 @@ class CaptionPlanner:
         if not questions:
             return []
         table = ClipTable.of(memory)
-        queries = whole_vectors(check_dimension(self._embed([question.text for question in questions]), table))
+        queries = self._embed([question.text for question in questions])
         drafts: list[Draft] = []
         for question, query in zip(questions, queries, strict=True):
-            scores = cosines(table.vectors[: table.visible(question.at_ms)], query[None])[:, 0]
-            clips = best_clips(scores, self._settings.evidence)
-            drafts.append(
-                Draft(tuple(caption_evidence(table, int(c), float(scores[c])) for c in sorted(clips)), rounds=1)
-            )
+            hits = memory.captions.search(query, at_ms=question.at_ms, k=self._settings.evidence)
+            in_order = sorted(hits, key=lambda hit: hit.row)
+            drafts.append(Draft(tuple(caption_evidence(table, hit.row, hit.score) for hit in in_order), rounds=1))
         return drafts
 
 

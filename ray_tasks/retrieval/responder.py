@@ -92,7 +92,7 @@ def _reply(
     labels = [label for label, _ in question.choices]
     probabilities = tuple((label, float(chance)) for label, chance in zip(labels, chances, strict=True))
     chosen = min(range(len(labels)), key=lambda i: (-values[i], question.choices[i][1].casefold(), i))
-    return Reply(labels[chosen], probabilities=probabilities, text=text, notes=(f"choices: {kind}",))
+    return Reply(labels[chosen], probabilities=probabilities, text=text)
 
 
 def _time_values(question: Question, rows: EvidenceRows) -> Float64:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+
 from ray_tasks.config import BuildConfig
 from ray_tasks.ledger import merge_ledgers
 from ray_tasks.scheduling.build import BuildOutcome, failure_lines
 from ray_tasks.storage.manifests import Manifest, WearerEntry, timestamp
-from ray_tasks.storage.shards import DoneRecord
 
 
 def assemble_manifest(
@@ -17,7 +19,11 @@ def assemble_manifest(
     Kept are those that this build did not make, if their vectors are of the same encoder: a build of one wearer does
     not make the memory forget the others.
     """
-    entries = {record.shard: _entry(record, outcome) for record in outcome.records["index"].values()}
+    keys = _keys_by_wearer(outcome)
+    entries = {
+        shard.wearer: WearerEntry.from_index(record, keys[shard.wearer])
+        for shard, record in outcome.records["index"].items()
+    }
     kept: tuple[str, ...] = ()
     if before and before.encoder == outcome.encoder:
         kept = tuple(sorted(set(before.wearers) - set(entries)))
@@ -37,10 +43,10 @@ def assemble_manifest(
     return Manifest(entries, outcome.encoder, config.embedding_model, timestamp(), build), kept
 
 
-def _entry(record: DoneRecord, outcome: BuildOutcome) -> WearerEntry:
-    wearer = record.shard
-    shards = {
-        stage: {str(shard): kept.key for shard, kept in records.items() if shard.wearer == wearer}
-        for stage, records in outcome.records.items()
-    }
-    return WearerEntry.from_index(record, shards)
+def _keys_by_wearer(outcome: BuildOutcome) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Cache keys by wearer, stage and shard; every wearer has every stage."""
+    keys: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: {stage: {} for stage in outcome.records})
+    for stage, records in outcome.records.items():
+        for shard, record in records.items():
+            keys[shard.wearer][stage][str(shard)] = record.key
+    return keys

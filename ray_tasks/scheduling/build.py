@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -160,14 +159,9 @@ class Build:
 
 
 def failure_lines(failures: Iterable[ShardResult]) -> list[str]:
-    """One line for each failed shard: where, what and the innermost place in the code."""
+    """One line for each failed shard: stage, shard, error class and message."""
     lines = []
     for result in failures:
         assert result.failure is not None
         lines.append(f"{result.stage} {result.shard}: {result.failure.error}: {result.failure.message}")
     return lines
-
-
-def failure_reasons(failures: Iterable[ShardResult]) -> Mapping[str, int]:
-    """How often each error class occurred."""
-    return Counter(result.failure.error for result in failures if result.failure)

@@ -32,9 +32,13 @@ BLOCKS_PER_ACTOR: Final = 64
 """Blocks for each actor: enough that a slow shard leaves no other idle, few enough to cost the driver little."""
 
 
+MOST_ACTORS: Final = 64
+"""How far a pool may grow on a cluster of several machines where --cpus does not say."""
+
+
 @contextmanager
 def ray_session(cpus: int | None = None) -> Iterator[int]:
-    """A Ray cluster for the length of a block, and the CPUs it has.
+    """A Ray cluster for the length of a block, and how many CPUs a build may use of it.
 
     Joins the cluster of RAY_ADDRESS, which `ray job submit` sets; otherwise starts one on this machine and stops it.
     """
@@ -54,7 +58,9 @@ def ray_session(cpus: int | None = None) -> Iterator[int]:
         ray.init(**options)
     try:
         _quieten_ray_data()
-        yield int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+        present = int(ray.cluster_resources().get("CPU", 0))  # type: ignore[no-untyped-call]
+        # A cluster that scales from nothing shows no CPUs before somebody asks for them.
+        yield (cpus or max(present, MOST_ACTORS)) if joined else present
     finally:
         ray.shutdown()
 
@@ -102,9 +108,14 @@ class ShardActor:
 
 @dataclass(frozen=True)
 class RayExecutor:
-    """Runs a wave with Ray Data: a fixed pool of actors, results streamed as they come."""
+    """Runs a wave with Ray Data, results streamed as they come.
+
+    On one machine the pool of actors has a fixed size; on a cluster (`grows`) it starts with one and asks for more, so
+    that the cluster grows with the work.
+    """
 
     cpus: int
+    grows: bool = False
     stages: Stages = field(default_factory=lambda: STAGES)
 
     def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
@@ -115,15 +126,15 @@ class RayExecutor:
         size = TASKS_PER_ROW.get(tasks[0].stage, 1)
         groups = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         rows = [{"tasks": "\n".join(task.dump() for task in group)} for group in groups]
-        # One encoder for each machine, on all its cores: its memory of texts then spans the run.
+        # One encoder, on as many cores as one machine has: its memory of texts then spans the run.
         actors = 1 if embedding else min(self.cpus, len(rows))
         blocks = min(len(rows), actors * BLOCKS_PER_ACTOR)
         results = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
             ShardActor,
             fn_constructor_kwargs={"settings": settings, "stages": self.stages},
             batch_size=1,
-            compute=ActorPoolStrategy(size=actors),
-            num_cpus=self.cpus if embedding else 1,
+            compute=ActorPoolStrategy(min_size=1 if self.grows else actors, max_size=actors),
+            num_cpus=settings.threads if embedding else 1,
         )
         for row in results.iter_rows():
             yield from map(ShardResult.load, row["results"].split("\n"))

@@ -92,19 +92,15 @@ def embed_tasks(extracted: Records, joined: Records, *, encoder: str) -> list[Sh
 
 def index_tasks(captions: Records, extracted: Records, joined: Records, embedded: Records) -> list[ShardTask]:
     """One task for each wearer."""
+    stages = {"caption": captions, "extract": extracted, "join": joined, "embed": embedded}
+    parts: dict[str, dict[str, list[DoneRecord]]] = defaultdict(lambda: {stage: [] for stage in stages})
+    for stage, records in stages.items():
+        for shard, record in sorted(records.items(), key=_by_shard):
+            parts[shard.wearer][stage].append(record)
     tasks = []
     for wearer in sorted({shard.wearer for shard in captions}):
-        parts = {
-            stage: [record for shard, record in sorted(records.items(), key=_by_shard) if shard.wearer == wearer]
-            for stage, records in (
-                ("caption", captions),
-                ("extract", extracted),
-                ("join", joined),
-                ("embed", embedded),
-            )
-        }
-        identity = {stage: _digests(records) for stage, records in parts.items()}
-        inputs = {stage: [record.key for record in records] for stage, records in parts.items()}
+        identity = {stage: _digests(records) for stage, records in parts[wearer].items()}
+        inputs = {stage: [record.key for record in records] for stage, records in parts[wearer].items()}
         tasks.append(_task("index", Shard(wearer), identity, inputs))
     return tasks
 

@@ -62,11 +62,6 @@ class RunLog:
         """A reporter that keeps this record and passes everything on."""
         return _Watcher(self, reporter)
 
-    def wave(self) -> dict[str, Any]:
-        """The wave that runs now."""
-        last: dict[str, Any] = self._state["waves"][-1]
-        return last
-
     def begin_wave(self, name: str, total: int, cached: int) -> None:
         """A wave begins."""
         counts = {"total": total, "cached": cached, "made": 0, "failed": 0}
@@ -75,7 +70,7 @@ class RunLog:
 
     def count(self, result: ShardResult, seconds: float) -> None:
         """A shard came to its end, so many seconds into its wave."""
-        wave = self.wave()
+        wave = self._state["waves"][-1]
         wave["seconds"] = round(seconds, 2)
         wave["failed" if result.failure else "made"] += 1
         if result.failure:
@@ -85,7 +80,7 @@ class RunLog:
 
     def end_wave(self, seconds: float) -> None:
         """A wave is over."""
-        self.wave()["seconds"] = round(seconds, 2)
+        self._state["waves"][-1]["seconds"] = round(seconds, 2)
         self._write()
 
     def _write(self) -> None:

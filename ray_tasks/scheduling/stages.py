@@ -19,12 +19,13 @@ import pyarrow as pa
 from ray_tasks.corpus.fuse import Clip, fuse
 from ray_tasks.corpus.layout import SourceFile
 from ray_tasks.corpus.observe import observe
-from ray_tasks.corpus.week_time import MINUTE_MS, day_of, hour_of
+from ray_tasks.corpus.week_time import HOUR_MS, day_of, hour_of, week_ms
 from ray_tasks.embedding.encoder import SentenceEncoder
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import atom_report
-from ray_tasks.extraction.types import Extraction, Extractor
+from ray_tasks.extraction.types import CONTEXT_MS, Extraction, Extractor
 from ray_tasks.index.files import build_wearer_index
+from ray_tasks.index.memory import CAPTION_VIEW
 from ray_tasks.ledger import Ledger, merge_ledgers
 from ray_tasks.rows import (
     ATOM_SCHEMA,
@@ -41,9 +42,6 @@ from ray_tasks.scheduling.tasks import ShardFailure, ShardResult, ShardTask, Wor
 from ray_tasks.storage.cache import DATA_FILE, ShardCache, table_bytes
 from ray_tasks.storage.shards import DoneRecord, Shard, content_key
 from ray_tasks.storage.store import MissingObjectError, ObjectStore, StoreError, open_store
-
-CONTEXT_MS: Final = 5 * MINUTE_MS
-"""The context of a caption: the captions of the preceding five minutes (EgoCITE §4.1, T)."""
 
 TRACEBACK_LINES: Final = 12
 MAX_ATTEMPTS: Final = 3
@@ -157,7 +155,7 @@ def _observe(task: ShardTask, worker: Worker) -> StageOutput:
     files = [SourceFile(**{**entry, "path": Path(entry["path"])}) for entry in task.inputs["files"]]
     observed = observe(files)
     clips = observed.clips.get(task.shard.wearer, {})
-    hours: dict[Shard, list[Any]] = {}
+    hours: dict[Shard, list[tuple[object, ...]]] = {}
     for row in observed.observations:
         shard = Shard(row.wearer, day_of(row.start_ms), hour_of(row.start_ms))
         hours.setdefault(shard, []).append((row.start_ms, row.end_ms, row.modality, row.speaker, row.text, row.lang))
@@ -194,7 +192,7 @@ def _caption(task: ShardTask, worker: Worker) -> StageOutput:
 
 def _hour_end(shard: Shard) -> int:
     assert shard.day is not None and shard.hour is not None
-    return ((shard.day - 1) * 24 + shard.hour + 1) * 60 * MINUTE_MS
+    return week_ms(shard.day, (shard.hour + 1) * HOUR_MS)
 
 
 def _with_halo(task: ShardTask, worker: Worker) -> tuple[list[Caption], list[Caption]]:
@@ -202,7 +200,7 @@ def _with_halo(task: ShardTask, worker: Worker) -> tuple[list[Caption], list[Cap
     captions = from_table(worker.table("caption", task.inputs["caption"]), Caption)
     if not task.inputs["halo"]:
         return captions, []
-    start = _hour_end(task.shard) - 60 * MINUTE_MS
+    start = _hour_end(task.shard) - HOUR_MS
     before = from_table(worker.table("caption", task.inputs["halo"]), Caption)
     return captions, [caption for caption in before if caption.start_ms >= start - CONTEXT_MS]
 
@@ -251,7 +249,7 @@ def _index(task: ShardTask, worker: Worker) -> StageOutput:
     matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(vectors), column.type.list_size)
     owners = {owner: row for row, owner in enumerate(vectors.column("owner_id").to_pylist())}
     built = build_wearer_index(captions, atoms, owners, np.asarray(matrix, np.float32))
-    rows = sum(count for view, count in built.counts.items() if view != "caption")
+    rows = sum(count for view, count in built.counts.items() if view != CAPTION_VIEW)
     extra = {
         "counts": dict(built.counts),
         "day_bounds": {str(day): list(bounds) for day, bounds in built.day_bounds.items()},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
 from ray_tasks.storage.shards import DoneRecord, Shard
@@ -51,7 +51,6 @@ class ShardResult:
     outcome: Outcome
     record: DoneRecord | None = None
     failure: ShardFailure | None = None
-    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def dump(self) -> str:
         """One line of JSON."""
@@ -62,7 +61,6 @@ class ShardResult:
             "outcome": self.outcome,
             "record": self.record.to_json() if self.record else None,
             "failure": asdict(self.failure) if self.failure else None,
-            "notes": dict(self.notes),
         }
         return json.dumps(data, ensure_ascii=False)
 
@@ -77,7 +75,6 @@ class ShardResult:
             data["outcome"],
             DoneRecord.from_json(data["record"]) if data["record"] else None,
             ShardFailure(**data["failure"]) if data["failure"] else None,
-            data["notes"],
         )
 
 

@@ -299,7 +299,7 @@ def test_json_with_start_after_end_and_missing_text(read: Read) -> None:
     observed, ledger, problems = read({SYNC: json.dumps([{"video_file": None, "data": rows}])})
     assert texts(observed) == ["I sit.", "I stand."]
     assert ledger.failed == {"bad_text": 1}
-    assert any("row 1/1: reversed" in str(problem) for problem in problems)
+    assert any("row 1/1: ends before it starts" in str(problem) for problem in problems)
     assert any("row 1/2: text is None" in str(problem) for problem in problems)
 
 

@@ -25,7 +25,7 @@ def report(corpus: Path) -> CorpusReport:
 
 
 @pytest.fixture(scope="module")
-def jake(corpus: Path) -> Observed:
+def observed(corpus: Path) -> Observed:
     return observe(discover(corpus, ["A1_JAKE"]).files)
 
 
@@ -52,20 +52,20 @@ def test_a_wearer_with_odd_file_names_has_speech_on_that_day(report: CorpusRepor
     assert all(sum(file.speakers.values()) > 0 for file in day)
 
 
-def test_the_rows_of_sync_are_used_or_superseded(jake: Observed) -> None:
-    ledger = jake.ledgers["sync"]
+def test_the_rows_of_sync_are_used_or_superseded(observed: Observed) -> None:
+    ledger = observed.ledgers["sync"]
     assert (ledger.taken, ledger.done, dict(ledger.filtered)) == (124_856, 69_256, {"superseded_by_transcript": 55_600})
-    assert jake.ledgers["transcript"].taken == 56_640
-    assert jake.ledgers["transcript"].failed == {}
+    assert observed.ledgers["transcript"].taken == 56_640
+    assert observed.ledgers["transcript"].failed == {}
 
 
-def test_every_observation_is_in_exactly_one_caption(jake: Observed) -> None:
-    captions = fuse(jake.observations, jake.clips["A1_JAKE"])
+def test_every_observation_is_in_exactly_one_caption(observed: Observed) -> None:
+    captions = fuse(observed.observations, observed.clips["A1_JAKE"])
     lines = [line for caption in captions for line in caption.lines]
-    assert len(lines) == len(jake.observations)
+    assert len(lines) == len(observed.observations)
     assert sum(line.modality == "visual" for line in lines) == 69_256
     assert len(captions) == 6_223
     for caption in captions:
         assert caption.start_ms <= min(line.start_ms for line in caption.lines)
         assert caption.end_ms >= max(line.end_ms for line in caption.lines)
-    assert sum(jake.touches.values()) == len(lines)
+    assert sum(observed.touches.values()) == len(lines)

@@ -112,7 +112,7 @@ def test_a_reversed_row_is_kept_as_a_point_and_named(read_clips: ReadClips) -> N
     read = read_clips([clip(row(110950, 110943))])
     (seen,) = read.observations
     assert (seen.start_ms, seen.end_ms) == (at(11, 9, 50), at(11, 9, 50))
-    assert "row 1/1: reversed" in str(read.problems[0])
+    assert "row 1/1: ends before it starts; kept as a point" in str(read.problems[0])
 
 
 @pytest.mark.parametrize(

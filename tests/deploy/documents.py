@@ -17,6 +17,7 @@ _SECRET_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 _SECRET_VALUE: Final = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|PRIVATE KEY|\.pem\b")
+_RAY_PIN: Final = re.compile(r"ray\[[a-z,]+\]==([\d.]+)")
 _UNITS: Final = {"": 1, "g": 1 << 30, "m": 1 << 20, "Gi": 1 << 30, "Mi": 1 << 20}
 
 
@@ -33,6 +34,12 @@ def load_all(name: str) -> list[Any]:
 def pyproject() -> dict[str, Any]:
     """What the project declares."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def ray_version() -> str:
+    """The version to which the project pins Ray."""
+    (version,) = [match[1] for line in pyproject()["project"]["dependencies"] if (match := _RAY_PIN.fullmatch(line))]
+    return str(version)
 
 
 def packages() -> set[str]:

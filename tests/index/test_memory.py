@@ -37,7 +37,7 @@ def test_nothing_that_ends_after_the_question_is_found(tmp_path: Path) -> None:
     builder.add(11 * HOUR_MS, **{view: ["the parrot is called Zibble"] for view in VIEWS})
     memory = _write(tmp_path, builder)
     end = int(memory.captions.end_ms[0])
-    for index in memory.all_views():
+    for index in (*memory.views.values(), memory.captions):
         query = builder.embed([index.text(0)])[0]
         assert index.search(query, at_ms=end - 1, k=5) == []
         assert index.search_words("parrot Zibble", at_ms=end - 1, k=5) == []

@@ -56,7 +56,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, monkeypatch
     def refuse(**_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(checks.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     check = checks.check_folder(tmp_path)
     assert check.state == "broken"
     assert str(tmp_path) in check.found and "--root" in check.mend

@@ -128,7 +128,7 @@ def test_inspect_and_status_show_the_memory(place: Place) -> None:
 def test_doctor_reports_on_recordings(place: Place) -> None:
     report = json.loads(daybook("doctor", "--corpus", place.folder, "--json"))
     assert report["files"]
-    assert "past" in daybook("doctor", "--corpus", place.folder)
+    assert "ends before it starts" in daybook("doctor", "--corpus", place.folder)
 
 
 def test_a_damaged_index_file_is_refused_and_built_again(place: Place, tmp_path: Path) -> None:
@@ -189,7 +189,13 @@ def test_mistakes_are_named(place: Place, tmp_path: Path, arguments: tuple[str, 
     assert says in printed
 
 
-@pytest.mark.parametrize("command", ["", "demo", "build", "evaluate", "ask", "inspect", "status", "doctor"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "demo", "plan", "build", "retry-failed", "evaluate", "ask", "inspect", "status", "publish", "rollback"),
+        *("gc", "doctor"),
+    ],
+)
 def test_help_has_an_example(command: str) -> None:
     printed = daybook(*([command] if command else []), "--help")
     assert not command or f"daybook {command}" in printed

@@ -23,7 +23,7 @@ AT = parse_week_time("DAY5 16300000")
         ("Now I am drying cups, when did I last wash the pan?", "I wash the pan"),
         ("Where was the blue marker in Nuri's hand before?", "the blue marker in Nuri's hand"),
         ("How many boxes of nails do we need?", "boxes of nails we need"),
-        ("What are we planning to do outdoors?", "we planning to do outdoors"),
+        ("What are we planning to do in the barn?", "we planning to do in the barn"),
         ("Why did Tobi close the gate this morning?", "Tobi close the gate"),
         ("During the picnic, who slept?", "During the picnic, slept"),
         ("Mend the net", "Mend the net"),

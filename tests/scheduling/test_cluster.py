@@ -40,7 +40,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, li
     tasks = [ShardTask("observe", Shard("W", 1, hour), f"k{hour}", {}) for hour in range(HOURS)]
     settings = WorkerSettings(str(root), "run-1", "rules", "none", 1)
     with ray_session(2) as cpus:
-        yield root, list(RayExecutor(cpus, {"observe": _stage}).run(tasks, settings))
+        yield root, list(RayExecutor(cpus, stages={"observe": _stage}).run(tasks, settings))
 
 
 def test_every_task_gives_exactly_one_result(results: tuple[Path, list[ShardResult]]) -> None:
