@@ -49,11 +49,11 @@ class ScriptQuestion:
 SAMPLE_QUESTIONS: Final = (
     SampleQuestion(
         "B1_MARA",
-        "DAY2 09300000",
-        "Where did I last put my reading glasses?",
-        ("In my coat pocket", "On the windowsill beside the radio", "On top of the clock", "On the lid of the toolbox"),
-        "In my coat pocket",
-        "glasses-pocket",
+        "DAY3 15150000",
+        "Where did I put the key to the seed cupboard the first time?",
+        ("On the nail by the greenhouse door", "In the pocket of my apron", "In the blue tin on the kitchen shelf"),
+        "In the blue tin on the kitchen shelf",
+        "key-in-tin",
     ),
     SampleQuestion(
         "B2_TOBI",
