@@ -88,6 +88,11 @@ def _quieten_ray_data() -> None:
     logging.getLogger("ray.data").setLevel(logging.ERROR)
 
 
+def _run_shards(batch: dict[str, Any], settings: WorkerSettings, stages: Stages) -> dict[str, Any]:
+    """Makes shards inside a Ray task."""
+    return ShardActor(settings, stages)(batch)
+
+
 class ShardActor:
     """Makes shards inside a Ray actor; what is costly to load is loaded once for each actor."""
 
@@ -129,12 +134,18 @@ class RayExecutor:
         # One encoder, on as many cores as one machine has: its memory of texts then spans the run.
         actors = 1 if embedding else min(self.cpus, len(rows))
         blocks = min(len(rows), actors * BLOCKS_PER_ACTOR)
-        results = ray.data.from_items(rows, override_num_blocks=blocks).map_batches(
-            ShardActor,
-            fn_constructor_kwargs={"settings": settings, "stages": self.stages},
-            batch_size=1,
-            compute=ActorPoolStrategy(min_size=1 if self.grows else actors, max_size=actors),
-            num_cpus=settings.threads if embedding else 1,
-        )
+        descriptors = ray.data.from_items(rows, override_num_blocks=blocks)
+        common = {"settings": settings, "stages": self.stages}
+        if embedding:
+            results = descriptors.map_batches(
+                ShardActor,
+                fn_constructor_kwargs=common,
+                batch_size=1,
+                compute=ActorPoolStrategy(min_size=1 if self.grows else actors, max_size=actors),
+                num_cpus=settings.threads,
+            )
+        else:
+            # Tasks, not actors: there is nothing costly to load, and Ray's workers live on from wave to wave.
+            results = descriptors.map_batches(_run_shards, fn_kwargs=common, batch_size=1, num_cpus=1)
         for row in results.iter_rows():
             yield from map(ShardResult.load, row["results"].split("\n"))
