@@ -146,6 +146,7 @@ class RayExecutor:
             )
         else:
             # Tasks, not actors: there is nothing costly to load, and Ray's workers live on from wave to wave.
-            results = descriptors.map_batches(_run_shards, fn_kwargs=common, batch_size=1, num_cpus=1)
+            run_shards: Any = _run_shards  # map_batches is typed for functions of a batch alone, without fn_kwargs
+            results = descriptors.map_batches(run_shards, fn_kwargs=common, batch_size=1, num_cpus=1)
         for row in results.iter_rows():
             yield from map(ShardResult.load, row["results"].split("\n"))
