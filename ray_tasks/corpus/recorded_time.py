@@ -1,6 +1,9 @@
 """Recorded time: week time without the unrecorded nights, in hours (EgoCITE §4.2, Appendix B.3).
 
 A day counts from its first to its last recorded moment; gaps inside a day remain, what lies between days is removed.
+For a question only what ended before it exists, and recorded time must not move with what ends later. So a day begins
+with the interval that ends first, and an interval that is still open when a later day has ended its first is not
+counted.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ray_tasks.corpus.week_time import HOUR_MS, day_of
+from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS, day_of
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -44,8 +47,20 @@ class RecordedTimeline:
 
     @classmethod
     def from_intervals(cls, start_ms: Int64, end_ms: Int64) -> RecordedTimeline:
-        """The timeline of intervals in ms of week time, by the days in which they start."""
-        return cls.from_bounds(day_bounds(start_ms, end_ms))
+        """The timeline of intervals in ms of week time, by the days in which they start.
+
+        For any time T, recorded hours between moments up to T are those of the intervals that end by T alone.
+        """
+        order = np.lexsort((start_ms, end_ms))
+        starts, ends, days = start_ms[order], end_ms[order], start_ms[order] // DAY_MS + 1
+        bounds: dict[int, tuple[int, int]] = {}
+        known = len(ends)  # intervals, in order of their end, that have ended when the days after this one begin
+        for day in np.unique(days)[::-1]:
+            first = int(np.argmax(days == day))
+            so_far = ends[:known][days[:known] <= day]
+            bounds[int(day)] = (int(starts[first]), max(int(starts[first]), int(so_far.max(initial=0))))
+            known = min(known, first + 1)
+        return cls.from_bounds(bounds)
 
     @classmethod
     def from_bounds(cls, bounds: Mapping[int, tuple[int, int]]) -> RecordedTimeline:

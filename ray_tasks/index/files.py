@@ -115,7 +115,6 @@ def load_wearer_memory(
     name: str,
     path_of: Callable[[str], Path],
     *,
-    day_bounds: Mapping[int, tuple[int, int]],
     model: str,
     memory_id: str,
 ) -> WearerMemory:
@@ -124,7 +123,8 @@ def load_wearer_memory(
     Vectors are memory-mapped, so processes of one machine share them. Raises MemoryMismatchError where an index and its
     rows do not belong together.
     """
-    timeline = RecordedTimeline.from_bounds(day_bounds)
+    recorded = pq.read_table(path_of(f"{CAPTION_VIEW}.rows.parquet"), schema=ROW_SCHEMA)
+    timeline = RecordedTimeline.from_intervals(_int64(recorded.column("start_ms")), _int64(recorded.column("end_ms")))
     views = {view: _load_view(view, path_of, timeline, model) for view in (*VIEWS, CAPTION_VIEW)}
     captions = views.pop(CAPTION_VIEW)
     return WearerMemory(wearer, name, views, captions, timeline, memory_id)

@@ -33,7 +33,6 @@ def open_wearer(store: ObjectStore, manifest: Manifest, wearer: str) -> WearerMe
         wearer,
         entry.name,
         checked,
-        day_bounds=entry.day_bounds,
         model=manifest.encoder,
         memory_id=manifest.memory_id,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ray_tasks.corpus.recorded_time import RecordedTimeline
@@ -66,6 +66,32 @@ def test_a_window_in_the_night_is_the_end_of_the_day_before() -> None:
 def test_without_recordings_there_is_no_recorded_time() -> None:
     empty = RecordedTimeline.from_bounds({})
     assert empty.hours(np.array([0, DAY_MS])) == pytest.approx([0.0, 0.0])
+
+
+near_midnight = st.integers(23 * 60 + 40, 24 * 60 + 20)
+two_mornings = st.sampled_from([600, *range(2000, 2020)])
+
+
+@given(
+    st.one_of(
+        st.lists(st.tuples(near_midnight, st.integers(1, 15)), min_size=2, max_size=12),
+        st.lists(st.tuples(two_mornings, st.integers(1, 15)), min_size=2, max_size=12),
+    ),
+    st.one_of(near_midnight, st.integers(2000, 2030)),
+)
+@example([(1437, 15), (1443, 5), (1438, 2), (1456, 13), (1454, 1), (1427, 14)], 1449)
+@example([(1441, 3), (1455, 15), (1434, 11)], 1445)
+@example([(600, 30), (2001, 2), (2000, 20)], 2010)
+def test_recorded_time_does_not_move_with_what_ends_later(rows: list[tuple[int, int]], minute: int) -> None:
+    minute_ms = HOUR_MS // 60
+    starts = np.array([start for start, _ in rows]) * minute_ms
+    ends = starts + np.array([length for _, length in rows]) * minute_ms
+    known = ends <= minute * minute_ms
+    if known.any():
+        moments = np.concatenate([starts[known], [ends[known].max()]])
+        then = RecordedTimeline.from_intervals(starts[known], ends[known]).hours(moments)
+        now = RecordedTimeline.from_intervals(starts, ends).hours(moments)
+        assert now - now[-1] == pytest.approx(then - then[-1], abs=1e-9)
 
 
 @given(timelines, times, times)

@@ -56,8 +56,6 @@ class MemoryBuilder:
         captions = to_table(self.captions, CAPTION_SCHEMA)
         return build_wearer_index(captions, to_table(self.atoms, ATOM_SCHEMA), owners, matrix)
 
-    def load(self, path_of: Callable[[str], Path], built: WearerIndex) -> WearerMemory:
-        """The memory in those files."""
-        return load_wearer_memory(
-            self.wearer, "Mara", path_of, day_bounds=built.day_bounds, model=f"hash-{self.dimension}", memory_id="test"
-        )
+    def load(self, path_of: Callable[[str], Path]) -> WearerMemory:
+        """The memory in the built files."""
+        return load_wearer_memory(self.wearer, "Mara", path_of, model=f"hash-{self.dimension}", memory_id="test")

@@ -16,7 +16,7 @@ def _write(tmp_path: Path, builder: MemoryBuilder) -> WearerMemory:
     built = builder.build()
     for name, data in built.files.items():
         (tmp_path / name).write_bytes(data)
-    return builder.load(lambda name: tmp_path / name, built)
+    return builder.load(lambda name: tmp_path / name)
 
 
 def test_a_memory_is_read_back_as_it_was_built(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_an_index_and_rows_that_do_not_belong_together_are_refused(tmp_path: Pat
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     with pytest.raises(MemoryMismatchError, match="5 vectors for 1 rows"):
-        builder.load(lambda name: tmp_path / name, built)
+        builder.load(lambda name: tmp_path / name)
 
 
 def test_an_atom_without_vector_or_caption_is_an_error() -> None:
