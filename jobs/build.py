@@ -89,7 +89,7 @@ def _show_stages(built: Built) -> None:
 
 def _show_losses(built: Built) -> None:
     """The loss ledger in words: what was left out of the sources and of extraction."""
-    for kind, books in built.outcome.source_ledgers().items():
+    for kind, books in sorted(built.outcome.ledgers.items()):
         lost = {**books.filtered, **{f"failed: {reason}": count for reason, count in books.failed.items()}}
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(lost.items())) or "nothing left out"
         console.print(f"{kind}: {books.taken:,} rows in, {books.done:,} used; {reasons}", markup=False)
@@ -104,7 +104,7 @@ def _show_losses(built: Built) -> None:
 
 
 def _atoms_line(built: Built) -> str:
-    report = built.outcome.atom_report()
+    report = built.outcome.report
     counts = ", ".join(f"{report.atoms[view]:,} {view}" for view in VIEWS)
     return (
         f"atoms: {counts}; unresolved pronouns {report.share(report.unresolved):.1f}%, "

@@ -76,15 +76,24 @@ class SentenceEncoder:
             self._known.popitem(last=False)
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32)
 
+    def count_tokens(self, texts: list[str]) -> int:
+        """Tokens that the model reads for these texts, special ones included, cut to its longest input."""
+        return sum(map(len, self._token_ids(texts))) if texts else 0
+
     def queries(self, texts: list[str]) -> Float32:
         """Unit vectors of search queries, with the query prompt of models that have one."""
         prompt = self.model.prompts.get("query") or ""
         return self([prompt + text for text in texts])
 
+    def _token_ids(self, texts: list[str]) -> list[list[int]]:
+        ids: list[list[int]]
+        ids = self.model.tokenizer(texts, truncation=True, max_length=self.model.max_seq_length)["input_ids"]
+        return ids
+
     def _encode(self, texts: list[str]) -> Float32:
         import torch
 
-        tokens = self.model.tokenizer(texts, truncation=True, max_length=self.model.max_seq_length)["input_ids"]
+        tokens = self._token_ids(texts)
         output = np.empty((len(texts), self.dimension), np.float32)
 
         def forward(rows: list[int]) -> None:

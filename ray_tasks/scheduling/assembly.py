@@ -21,14 +21,13 @@ def assemble_manifest(
     """
     keys = _keys_by_wearer(outcome)
     entries = {
-        shard.wearer: WearerEntry.from_index(record, keys[shard.wearer])
-        for shard, record in outcome.records["index"].items()
+        shard.wearer: WearerEntry.from_index(record, keys[shard.wearer]) for shard, record in outcome.indexes.items()
     }
     kept: tuple[str, ...] = ()
     if before and before.encoder == outcome.encoder:
         kept = tuple(sorted(set(before.wearers) - set(entries)))
         entries.update({wearer: before.wearers[wearer] for wearer in kept})
-    books = outcome.source_ledgers()
+    books = dict(sorted(outcome.ledgers.items()))
     build = {
         "corpus": corpus,
         "config": config.model_dump(),
@@ -36,7 +35,7 @@ def assemble_manifest(
         "sources_in": merge_ledgers(books.values()).taken,
         "stages": {stage: totals.to_json() for stage, totals in outcome.totals.items()},
         "wave_seconds": {wave: round(seconds, 2) for wave, seconds in outcome.wave_seconds.items()},
-        "atoms": outcome.atom_report().to_json(),
+        "atoms": outcome.report.to_json(),
         "problems": outcome.source_problems(),
         "failures": failure_lines(outcome.failures),
     }

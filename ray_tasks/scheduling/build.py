@@ -14,7 +14,8 @@ from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import AtomReport
 from ray_tasks.ledger import Ledger
 from ray_tasks.scheduling import planning
-from ray_tasks.scheduling.tasks import Executor, ShardResult, ShardTask, WorkerSettings
+from ray_tasks.scheduling.statistics import StageTotals
+from ray_tasks.scheduling.tasks import Executor, Finished, ShardResult, ShardTask, WorkerSettings
 from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.shards import DoneRecord, Shard
 from ray_tasks.storage.store import ObjectStore
@@ -39,57 +40,52 @@ class Reporter(Protocol):
 
 
 @dataclass
-class StageTotals:
-    """Sums over the shards of one stage, cached ones included."""
-
-    shards: int = 0
-    cached: int = 0
-    failed: int = 0
-    rows: int = 0
-    seconds: float = 0.0
-    ledger: Ledger = field(default_factory=Ledger)
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary."""
-        return {**vars(self), "seconds": round(self.seconds, 3), "ledger": self.ledger.to_json()}
-
-
-@dataclass
 class BuildOutcome:
-    """Everything a build made: records by stage and shard, sums, failures, and seconds of each wave."""
+    """Everything a build made.
 
-    records: dict[str, dict[Shard, DoneRecord]]
-    totals: dict[str, StageTotals]
-    failures: list[ShardResult]
-    wave_seconds: dict[str, float]
+    records: what is finished, by stage and shard. indexes: the whole records of the index stage. totals: sums by stage;
+    by_wearer: the same for each wearer. ledgers: books of the sources by kind of file. problems: what was odd about
+    source files. report: atoms by view. wave_seconds: wall seconds of each wave.
+    """
+
     encoder: str
+    records: dict[str, dict[Shard, Finished]] = field(default_factory=lambda: {stage: {} for stage in STAGE_ORDER})
+    indexes: dict[Shard, DoneRecord] = field(default_factory=dict)
+    totals: dict[str, StageTotals] = field(default_factory=dict)
+    by_wearer: dict[str, dict[str, StageTotals]] = field(default_factory=dict)
+    failures: list[ShardResult] = field(default_factory=list)
+    ledgers: dict[str, Ledger] = field(default_factory=dict)
+    problems: dict[Shard, list[dict[str, Any]]] = field(default_factory=dict)
+    report: AtomReport = field(default_factory=AtomReport)
+    wave_seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def made(self) -> int:
         """Shards that had to be made."""
-        return sum(total.shards - total.cached - total.failed for total in self.totals.values())
-
-    def source_ledgers(self) -> dict[str, Ledger]:
-        """Books of the sources by kind of file, over all hours."""
-        ledgers: dict[str, Ledger] = {}
-        for record in self.records["observe"].values():
-            for kind, ledger in record.extra["ledgers"].items():
-                ledgers.setdefault(kind, Ledger()).add(Ledger.from_json(ledger))
-        return dict(sorted(ledgers.items()))
+        return sum(totals.made for totals in self.totals.values())
 
     def source_problems(self) -> list[dict[str, Any]]:
-        """What was odd about source files, with file and line."""
-        return [
-            problem for _, record in sorted(self.records["observe"].items()) for problem in record.extra["problems"]
-        ]
+        """What was odd about source files, with file and line, in order of shards."""
+        return [problem for _, problems in sorted(self.problems.items()) for problem in problems]
 
-    def atom_report(self) -> AtomReport:
-        """Atoms by view and how self-contained they are."""
-        report = AtomReport()
-        for stage in ("extract", "join"):
-            for record in self.records[stage].values():
-                report = report.add(AtomReport.from_json(record.extra["report"]))
-        return report
+    def book(self, result: ShardResult) -> None:
+        """Takes in what became of one shard: what later stages plan with is kept, the rest is summed up."""
+        record = result.record
+        for totals in (self.totals, self.by_wearer.setdefault(result.shard.wearer, {})):
+            totals.setdefault(result.stage, StageTotals()).book(record, cached=result.outcome == "cached")
+        if record is None:
+            self.failures.append(result)
+            return
+        self.records[result.stage][result.shard] = Finished.of(record)
+        if result.stage == "observe":
+            for kind, ledger in sorted(record.extra["ledgers"].items()):
+                self.ledgers.setdefault(kind, Ledger()).add(Ledger.from_json(ledger))
+            if record.extra["problems"]:
+                self.problems[result.shard] = record.extra["problems"]
+        elif result.stage in ("extract", "join"):
+            self.report.add(AtomReport.from_json(record.extra["report"]))
+        elif result.stage == "index":
+            self.indexes[result.shard] = record
 
 
 @dataclass
@@ -108,7 +104,7 @@ class Build:
         """Brings every shard of the corpus through all stages; failed shards are left out of what follows."""
         extractor = make_extractor(self.config.engine)
         encoder = encoder_identity(self.config.embedding_model)
-        outcome = BuildOutcome({stage: {} for stage in STAGE_ORDER}, {}, [], {}, encoder)
+        outcome = BuildOutcome(encoder)
         records = outcome.records
         engine = {"engine": extractor.engine, "version": extractor.version}
         self._wave("observe", planning.observe_tasks(layout), outcome)
@@ -133,29 +129,16 @@ class Build:
             if record is None:
                 todo.append(task)
             else:
-                self._book(ShardResult(task.stage, task.shard, task.key, "cached", record), outcome)
+                outcome.book(ShardResult(task.stage, task.shard, task.key, "cached", record))
         self.reporter.wave_started(name, len(tasks), len(tasks) - len(todo))
         settings = WorkerSettings(
             self.store.url, self.run_id, self.config.engine, self.config.embedding_model, self.threads
         )
         for result in self.executor.run(todo, settings) if todo else ():
-            self._book(result, outcome)
+            outcome.book(result)
             self.reporter.shard_finished(result)
         outcome.wave_seconds[name] = time.monotonic() - started
         self.reporter.wave_finished(name, outcome.wave_seconds[name])
-
-    def _book(self, result: ShardResult, outcome: BuildOutcome) -> None:
-        totals = outcome.totals.setdefault(result.stage, StageTotals())
-        totals.shards += 1
-        if result.record is None:
-            totals.failed += 1
-            outcome.failures.append(result)
-            return
-        totals.cached += result.outcome == "cached"
-        totals.rows += result.record.rows
-        totals.seconds += result.record.seconds
-        totals.ledger.add(result.record.ledger)
-        outcome.records[result.stage][result.shard] = result.record
 
 
 def failure_lines(failures: Iterable[ShardResult]) -> list[str]:

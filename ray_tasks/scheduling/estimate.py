@@ -15,9 +15,9 @@ from ray_tasks.corpus.layout import Layout
 from ray_tasks.embedding.encoder import encoder_identity
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.scheduling import planning
-from ray_tasks.scheduling.tasks import ShardTask
+from ray_tasks.scheduling.tasks import Finished, ShardTask
 from ray_tasks.storage.cache import ShardCache
-from ray_tasks.storage.shards import DoneRecord, Shard
+from ray_tasks.storage.shards import Shard
 from ray_tasks.storage.store import ObjectStore
 
 
@@ -102,16 +102,16 @@ class _Planner:
 
     def _stage(
         self, name: str, tasks: Iterable[ShardTask], behind: set[Shard], unit: Callable[[Shard], Shard]
-    ) -> tuple[dict[Shard, DoneRecord], set[Shard]]:
+    ) -> tuple[dict[Shard, Finished], set[Shard]]:
         """Books a stage: its finished records, and the shards to do (unknown inputs `behind` count by their unit)."""
-        records: dict[Shard, DoneRecord] = {}
+        records: dict[Shard, Finished] = {}
         to_do = {unit(shard) for shard in behind}
         for task in tasks:
             record = None if task.shard in to_do else self._cache.find(task.stage, task.key, verify=False)
             if record is None:
                 to_do.add(task.shard)
             else:
-                records[task.shard] = record
+                records[task.shard] = Finished.of(record)
         self._plan.stages[name] = StagePlan(len(records), len(to_do), self._rates.get(name))
         return records, to_do
 

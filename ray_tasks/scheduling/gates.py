@@ -1,59 +1,154 @@
-"""What must hold before a memory may be published."""
+"""What must hold before a memory may be published: the gates on the build itself, and how gates are told.
+
+Each gate is a function from facts to one GateResult. All of them are measured, also behind one that fails, so that a
+person who reads what a night refused sees everything that is wrong with it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.errors import DaybookError
 from ray_tasks.ledger import LedgerError
 from ray_tasks.scheduling.build import BuildOutcome, failure_lines
+from ray_tasks.scheduling.statistics import StageTotals
+from ray_tasks.scheduling.tasks import ShardResult
 
-SHOWN_FAILURES = 10
+SHOWN_LINES: Final = 10
+ALWAYS_ALLOWED_ERRORS: Final = 10
+"""So many failed rows are no matter of rates: one broken line in a recording of fifty is no reason to stop."""
 
 
 class BuildFailedError(DaybookError):
-    """Nothing was published: too many shards failed, or rows are unaccounted for."""
+    """Nothing was published: the memory did not pass its gates."""
 
 
-def check_gates(outcome: BuildOutcome, config: BuildConfig) -> None:
-    """Raises BuildFailedError, saying what to mend, where shards failed, rows went missing, or nothing was made."""
-    _check_failures(outcome, config.max_failed_shards)
-    try:
-        for stage, totals in outcome.totals.items():
-            totals.ledger.check(f"stage {stage}")
-        _check_between_stages(outcome)
-    except LedgerError as error:
-        raise BuildFailedError(f"nothing was published: {error}") from error
-    if not outcome.records["index"]:
-        raise BuildFailedError("nothing was published: the corpus gave no caption at all")
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate found: a number against its bound, in words; `measured` is None where it had nothing to measure."""
+
+    name: str
+    passed: bool
+    measured: float | None
+    bound: str
+    words: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return asdict(self)
 
 
-def _check_failures(outcome: BuildOutcome, allowed: int) -> None:
-    if len(outcome.failures) <= allowed:
+def not_applied(name: str, bound: str, why: str) -> GateResult:
+    """A gate that passes because there is nothing to hold the memory against."""
+    return GateResult(name, True, None, bound, why)
+
+
+def gates_of_build(outcome: BuildOutcome, config: BuildConfig) -> list[GateResult]:
+    """The gates that need nothing but what the build did."""
+    return [
+        shard_failures(outcome.failures, config.max_failed_shards),
+        balanced_books(outcome.by_wearer),
+        holds_captions(len(outcome.indexes)),
+        error_rate(outcome.by_wearer, config.gates.max_error_rate),
+    ]
+
+
+def shard_failures(failures: Sequence[ShardResult], allowed: int) -> GateResult:
+    """No more shards failed than are allowed."""
+    words = _listed(f"{len(failures)} shards failed", failure_lines(failures))
+    return GateResult("shards", len(failures) <= allowed, len(failures), f"at most {allowed}", words)
+
+
+def balanced_books(by_wearer: Mapping[str, Mapping[str, StageTotals]]) -> GateResult:
+    """Every row of every stage is accounted for, and what one stage put out the next took in, wearer by wearer.
+
+    A wearer with a failed shard is left out of the later stages, so only its stages' own books are looked at.
+    """
+    gaps = [gap for wearer, totals in sorted(by_wearer.items()) for gap in _gaps(wearer, totals)]
+    words = _listed("rows unaccounted for", gaps) if gaps else "every row is accounted for"
+    return GateResult("books", not gaps, len(gaps), "no gap", words)
+
+
+def _gaps(wearer: str, totals: Mapping[str, StageTotals]) -> Iterator[str]:
+    for stage, stage_totals in totals.items():
+        try:
+            stage_totals.ledger.check(f"{wearer}, stage {stage}")
+        except LedgerError as error:
+            yield str(error)
+    if "caption" not in totals or any(stage_totals.failed for stage_totals in totals.values()):
         return
-    lines = failure_lines(outcome.failures[:SHOWN_FAILURES])
-    if len(outcome.failures) > SHOWN_FAILURES:
-        lines.append(f"and {len(outcome.failures) - SHOWN_FAILURES} more")
-    listed = "\n  ".join(lines)
-    raise BuildFailedError(
-        f"nothing was published: {len(outcome.failures)} shards failed (allowed: {allowed})\n  {listed}\n"
-        f"mend the cause and run the same command again; finished shards are kept"
-    )
-
-
-def _check_between_stages(outcome: BuildOutcome) -> None:
-    """What one stage put out, the next took in; a wearer with a failed shard is left out of the later stages."""
-    totals = outcome.totals
-    if not outcome.records["caption"] or outcome.failures:
-        return
-    atoms = totals["extract"].rows + totals["join"].rows
+    empty = StageTotals()
+    stages = {
+        name: totals.get(name, empty)
+        for name in ("observe", "caption", "extract", "segment", "join", "embed", "index")
+    }
+    atoms = stages["extract"].rows + stages["join"].rows
     flows = [
-        ("captions", "observations", totals["caption"].ledger.taken, totals["observe"].rows),
-        ("extraction", "lines", totals["extract"].ledger.taken, totals["caption"].ledger.done),
-        ("segmentation", "captions", totals["segment"].ledger.taken, totals["caption"].rows),
-        ("joining", "window atoms", totals["join"].ledger.taken, totals["segment"].rows),
-        ("embedding", "atoms", totals["embed"].ledger.taken, atoms),
-        ("the index", "atoms", totals["index"].ledger.taken, atoms),
+        ("captions", "observations", stages["caption"].ledger.taken, stages["observe"].rows),
+        ("extraction", "lines", stages["extract"].ledger.taken, stages["caption"].ledger.done),
+        ("segmentation", "captions", stages["segment"].ledger.taken, stages["caption"].rows),
+        ("joining", "window atoms", stages["join"].ledger.taken, stages["segment"].rows),
+        ("embedding", "atoms", stages["embed"].ledger.taken, atoms),
+        ("the index", "atoms", stages["index"].ledger.taken, atoms),
     ]
     for taker, things, taken, given in flows:
         if taken != given:
-            raise LedgerError(f"{taker} took in {taken} of {given} {things}")
+            yield f"{wearer}: {taker} took in {taken} of {given} {things}"
+
+
+def holds_captions(wearers: int) -> GateResult:
+    """The corpus gave at least one wearer with something to remember."""
+    words = f"{wearers} wearers hold captions" if wearers else "the corpus gave no caption at all"
+    return GateResult("content", wearers > 0, wearers, "at least 1", words)
+
+
+def error_rate(by_wearer: Mapping[str, Mapping[str, StageTotals]], allowed_percent: float) -> GateResult:
+    """Of the rows that any stage took in of a wearer, no more failed than are allowed (a few always are)."""
+    rates = {
+        (wearer, stage): (totals.ledger.failed.total(), totals.ledger.taken)
+        for wearer, stages in by_wearer.items()
+        for stage, totals in stages.items()
+        if totals.ledger.taken
+    }
+    percent = {where: 100.0 * failed / taken for where, (failed, taken) in rates.items()}
+    over = [
+        f"{wearer}, stage {stage}: {rates[wearer, stage][0]:,} of {rates[wearer, stage][1]:,} rows failed "
+        f"({percent[wearer, stage]:.2f}%): {_reasons(by_wearer[wearer][stage])}"
+        for wearer, stage in sorted(rates)
+        if percent[wearer, stage] > allowed_percent and rates[wearer, stage][0] > ALWAYS_ALLOWED_ERRORS
+    ]
+    worst = max(percent.values(), default=0.0)
+    words = _listed("too many rows failed", over) if over else f"at most {worst:.2f}% of a wearer's rows failed"
+    bound = f"at most {allowed_percent:g}% of a wearer's rows in a stage, or {ALWAYS_ALLOWED_ERRORS} rows"
+    return GateResult("errors", not over, round(worst, 4), bound, words)
+
+
+def _reasons(totals: StageTotals) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in totals.ledger.failed.most_common(3))
+
+
+def refusal(gates: Iterable[GateResult], memory_id: str | None, root: str) -> str | None:
+    """The message of a refused memory: each gate that failed, and what to do; None where all passed."""
+    failed = [gate for gate in gates if not gate.passed]
+    if not failed:
+        return None
+    lines = [f"nothing was published: {', '.join(gate.name for gate in failed)}"]
+    lines += [f"  {gate.name}: {gate.words} (bound: {gate.bound})" for gate in failed]
+    lines.append("mend the cause and run the same command again; finished shards are kept")
+    if memory_id:
+        lines.append(
+            f"if all this is as it should be, publish the finished memory by hand: "
+            f"daybook publish {memory_id} --root {root}"
+        )
+    return "\n".join(lines)
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    """A title and at most SHOWN_LINES lines below it."""
+    shown = list(lines[:SHOWN_LINES])
+    if len(lines) > SHOWN_LINES:
+        shown.append(f"and {len(lines) - SHOWN_LINES} more")
+    return "\n    ".join([title, *shown])

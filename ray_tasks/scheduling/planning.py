@@ -12,11 +12,11 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from ray_tasks.corpus.layout import Layout, content_hash, plan_sources
-from ray_tasks.scheduling.tasks import ShardTask
-from ray_tasks.storage.shards import DoneRecord, Shard, content_key
+from ray_tasks.scheduling.tasks import Finished, ShardTask
+from ray_tasks.storage.shards import Shard, content_key
 
 STAGE_VERSIONS: Final[Mapping[str, str]] = {
-    "observe": "1",
+    "observe": "2",
     "caption": "1",
     "extract": "1",
     "segment": "1",
@@ -26,7 +26,7 @@ STAGE_VERSIONS: Final[Mapping[str, str]] = {
 }
 """Raise a version whenever the code of a stage gives another output for the same input."""
 
-Records = Mapping[Shard, DoneRecord]
+Records = Mapping[Shard, Finished]
 
 
 def observe_tasks(layout: Layout) -> list[ShardTask]:
@@ -72,7 +72,7 @@ def _hour_before(shard: Shard) -> Shard:
 
 def join_tasks(segments: Records, *, engine: str, version: str) -> list[ShardTask]:
     """One task for each wearer and day."""
-    days: dict[Shard, list[DoneRecord]] = defaultdict(list)
+    days: dict[Shard, list[Finished]] = defaultdict(list)
     for shard, record in sorted(segments.items()):
         days[Shard(shard.wearer, shard.day)].append(record)
     return [
@@ -93,7 +93,7 @@ def embed_tasks(extracted: Records, joined: Records, *, encoder: str) -> list[Sh
 def index_tasks(captions: Records, extracted: Records, joined: Records, embedded: Records) -> list[ShardTask]:
     """One task for each wearer."""
     stages = {"caption": captions, "extract": extracted, "join": joined, "embed": embedded}
-    parts: dict[str, dict[str, list[DoneRecord]]] = defaultdict(lambda: {stage: [] for stage in stages})
+    parts: dict[str, dict[str, list[Finished]]] = defaultdict(lambda: {stage: [] for stage in stages})
     for stage, records in stages.items():
         for shard, record in sorted(records.items(), key=_by_shard):
             parts[shard.wearer][stage].append(record)
@@ -105,12 +105,12 @@ def index_tasks(captions: Records, extracted: Records, joined: Records, embedded
     return tasks
 
 
-def _by_shard(item: tuple[Shard, DoneRecord]) -> tuple[str, int, int]:
+def _by_shard(item: tuple[Shard, Finished]) -> tuple[str, int, int]:
     shard = item[0]
     return shard.wearer, shard.day or 0, -1 if shard.hour is None else shard.hour
 
 
-def _digests(records: Iterable[DoneRecord]) -> list[str]:
+def _digests(records: Iterable[Finished]) -> list[str]:
     return [record.digest for record in records]
 
 

@@ -5,6 +5,7 @@ No ray here, so the same functions run inside an actor, in a test, or in a debug
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,8 @@ from ray_tasks.storage.store import MissingObjectError, ObjectStore, StoreError,
 
 TRACEBACK_LINES: Final = 12
 MAX_ATTEMPTS: Final = 3
+CLIPS_FILE: Final = "clips.json"
+"""Beside the observations of an hour: the clips that were recorded in it, by the start of their window."""
 
 
 @dataclass
@@ -55,6 +58,7 @@ class StageOutput:
     rows: int
     ledger: Ledger
     extra: Mapping[str, Any] = field(default_factory=dict)
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,7 @@ def run_task(task: ShardTask, worker: Worker, stages: Stages | None = None, shar
             seconds=time.monotonic() - started + shared_seconds,
             ledger=output.ledger,
             extra=output.extra,
+            tokens=output.tokens,
         )
     except Exception as error:  # noqa: BLE001 - whatever a shard dies of is recorded; the rest of the build goes on
         worker.cache.store.delete(attempts)
@@ -166,12 +171,14 @@ def _observe(task: ShardTask, worker: Worker) -> StageOutput:
             hours[shard].append((window, *clip))
     extra = {
         "touches": {str(shard): content_key(rows) for shard, rows in sorted(hours.items())},
-        "clips": {str(window): list(clip) for window, clip in sorted(clips.items())},
         "problems": [asdict(problem) for problem in observed.problems],
         "ledgers": {kind: ledger.to_json() for kind, ledger in sorted(observed.ledgers.items())},
     }
     table = to_table(observed.observations, OBSERVATION_SCHEMA)
-    return _table_output(table, merge_ledgers(observed.ledgers.values()), extra)
+    # Clips stay out of the record, which the driver of a build reads for every hour of every wearer.
+    windows = {str(window): list(clip) for window, clip in sorted(clips.items())}
+    made = {DATA_FILE: table_bytes(table), CLIPS_FILE: json.dumps(windows).encode()}
+    return StageOutput(made, len(table), merge_ledgers(observed.ledgers.values()), extra)
 
 
 def _caption(task: ShardTask, worker: Worker) -> StageOutput:
@@ -181,7 +188,8 @@ def _caption(task: ShardTask, worker: Worker) -> StageOutput:
     for key in task.inputs["observe"]:
         record = worker.record("observe", key)
         rows.extend(from_table(worker.cache.read_table(record), Observation))
-        clips.update({int(window): Clip(*clip) for window, clip in record.extra["clips"].items()})
+        windows = json.loads(worker.cache.read_file(record, CLIPS_FILE))
+        clips.update({int(window): Clip(*clip) for window, clip in windows.items()})
     here = [row for row in rows if (row.day, hour_of(row.start_ms)) == (task.shard.day, task.shard.hour)]
     captions = fuse(here, clips)
     fused = sum(len(caption.lines) for caption in captions)
@@ -231,11 +239,13 @@ def _atoms_output(extraction: Extraction) -> StageOutput:
 def _embed(task: ShardTask, worker: Worker) -> StageOutput:
     """Atoms of a shard to unit vectors."""
     atoms = worker.table(task.inputs["stage"], task.inputs["key"])
-    vectors = worker.encoder(atoms.column("text").to_pylist())
+    texts = atoms.column("text").to_pylist()
+    vectors = worker.encoder(texts)
     flat = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
     table = pa.table([atoms.column("atom_id"), flat], schema=vector_schema(vectors.shape[1]))
     data = table_bytes(table, dictionary=False)
-    return StageOutput({DATA_FILE: data}, len(table), Ledger(taken=len(atoms), done=len(table)))
+    tokens = worker.encoder.count_tokens(texts)
+    return StageOutput({DATA_FILE: data}, len(table), Ledger(taken=len(atoms), done=len(table)), tokens=tokens)
 
 
 def _index(task: ShardTask, worker: Worker) -> StageOutput:

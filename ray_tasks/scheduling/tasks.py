@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from ray_tasks.storage.shards import DoneRecord, Shard
 
 Outcome = Literal["done", "cached", "failed"]
+
+PLANNED_EXTRA: Final[Mapping[str, str]] = {"observe": "touches", "caption": "tail"}
+"""The part of a record's `extra` from which the next stage is planned, by stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What planning needs of a finished shard.
+
+    Small, because a build holds one for every shard of every stage: hundreds of thousands for thousands of wearers.
+    """
+
+    stage: str
+    key: str
+    digest: str
+    extra: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, record: DoneRecord) -> Finished:
+        """The part of a record that planning needs."""
+        name = PLANNED_EXTRA.get(record.stage)
+        extra = {name: record.extra[name]} if name else {}
+        return cls(sys.intern(record.stage), record.key, record.digest, extra)
 
 
 @dataclass(frozen=True)

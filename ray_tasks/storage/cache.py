@@ -55,6 +55,7 @@ class ShardCache:
         seconds: float,
         ledger: Ledger,
         extra: Mapping[str, Any] | None = None,
+        tokens: int = 0,
     ) -> DoneRecord:
         """Writes the files, then done.json; raises LedgerError before that where the books do not balance."""
         ledger.check(f"stage {stage}, shard {shard}")
@@ -62,7 +63,7 @@ class ShardCache:
         for name, data in files.items():
             self.store.write(f"{prefix}/{name}", data)
         sums = {name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items()}
-        record = DoneRecord(stage, shard, key, rows, seconds, ledger, sums, dict(extra or {}))
+        record = DoneRecord(stage, shard, key, rows, seconds, ledger, sums, dict(extra or {}), tokens)
         text = json.dumps(record.to_json(), ensure_ascii=False, sort_keys=True, indent=1)
         self.store.write(f"{prefix}/done.json", text.encode())
         return record

@@ -51,7 +51,8 @@ def content_key(*parts: object) -> str:
 class DoneRecord:
     """What done.json holds of a finished shard.
 
-    `files` maps file name to (sha256, bytes); `extra` carries what later stages need to plan (digests of parts).
+    `files` maps file name to (sha256, bytes); `extra` carries what later stages need to plan (digests of parts);
+    `tokens` counts what a model read and wrote for it.
     """
 
     stage: str
@@ -62,6 +63,7 @@ class DoneRecord:
     ledger: Ledger
     files: Mapping[str, tuple[str, int]]
     extra: Mapping[str, Any] = field(default_factory=dict)
+    tokens: int = 0
 
     @property
     def digest(self) -> str:
@@ -79,6 +81,7 @@ class DoneRecord:
             "ledger": self.ledger.to_json(),
             "files": {name: {"sha256": sha, "bytes": size} for name, (sha, size) in sorted(self.files.items())},
             "extra": dict(self.extra),
+            "tokens": self.tokens,
         }
 
     @classmethod
@@ -93,4 +96,5 @@ class DoneRecord:
             Ledger.from_json(data["ledger"]),
             {name: (entry["sha256"], entry["bytes"]) for name, entry in data["files"].items()},
             data["extra"],
+            data.get("tokens", 0),
         )

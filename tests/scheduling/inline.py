@@ -5,9 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from ray_tasks.scheduling.stages import Worker, run_task
 from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
 from tests.index.builder import MemoryBuilder
+
+
+class HashingEncoder:
+    """Stands in for a SentenceEncoder."""
+
+    def __call__(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Unit vectors, one for each text."""
+        return MemoryBuilder(dimension=16).embed(texts)
+
+    def count_tokens(self, texts: list[str]) -> int:
+        """Words."""
+        return sum(len(text.split()) for text in texts)
 
 
 @dataclass
@@ -20,7 +35,7 @@ class InlineExecutor:
     def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """See Executor.run."""
         worker = Worker(settings)
-        worker.__dict__["encoder"] = MemoryBuilder(dimension=16).embed
+        worker.__dict__["encoder"] = HashingEncoder()
         for task in tasks:
             self.asked.append(f"{task.stage} {task.shard}")
             if self.asked[-1] in self.broken:

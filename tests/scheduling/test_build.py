@@ -9,7 +9,6 @@ from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import discover
 from ray_tasks.scheduling.build import Build, BuildOutcome
 from ray_tasks.storage.cache import DATA_FILE
-from ray_tasks.storage.shards import Shard
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import small_corpus, write_hour
 from tests.scheduling.inline import InlineExecutor, SilentReporter
@@ -105,19 +104,19 @@ def test_damaged_data_behind_a_done_record_is_made_again(
     built: tuple[Path, Path, BuildOutcome], tmp_path: Path
 ) -> None:
     corpus, root = _copies(built, tmp_path)
-    record = next(iter(built[2].records["extract"].values()))
+    shard, record = next(iter(built[2].records["extract"].items()))
     path = root / "cache" / "extract" / record.key / DATA_FILE
     path.write_bytes(path.read_bytes()[:-9])
     outcome, executor = _build(corpus, root)
-    assert executor.asked == [f"extract {record.shard}"]
-    assert outcome.records["extract"][Shard.parse(record.shard)].files == record.files
+    assert executor.asked == [f"extract {shard}"]
+    assert outcome.records["extract"][shard] == record
 
 
 def test_two_builds_from_nothing_give_the_same_bytes(built: tuple[Path, Path, BuildOutcome], tmp_path: Path) -> None:
     outcome, _ = _build(built[0], tmp_path / "other")
     for stage, records in built[2].records.items():
         for shard, record in records.items():
-            assert outcome.records[stage][shard].files == record.files, f"{stage} {shard}"
+            assert outcome.records[stage][shard].digest == record.digest, f"{stage} {shard}"
 
 
 def test_a_failed_shard_is_reported_and_costs_no_other(built: tuple[Path, Path, BuildOutcome], tmp_path: Path) -> None:
@@ -126,7 +125,7 @@ def test_a_failed_shard_is_reported_and_costs_no_other(built: tuple[Path, Path, 
     assert [(failure.stage, str(failure.shard)) for failure in outcome.failures] == [("extract", "B1_MARA/DAY1/10")]
     failure = outcome.failures[0].failure
     assert failure is not None and failure.error == "KeyError" and "_with_halo" in failure.traceback
-    assert [record.shard for record in outcome.records["index"].values()] == ["B2_TOBI"]
+    assert [record.shard for record in outcome.indexes.values()] == ["B2_TOBI"]
     again, executor = _build(built[0], tmp_path / "other")
     assert "extract B1_MARA/DAY1/10" in executor.asked
     assert "extract B1_MARA/DAY1/09" not in executor.asked

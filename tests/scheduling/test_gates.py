@@ -6,9 +6,10 @@ import pytest
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.ledger import Ledger
-from ray_tasks.scheduling.build import STAGE_ORDER, BuildOutcome, StageTotals
+from ray_tasks.scheduling.build import STAGE_ORDER, BuildOutcome
 from ray_tasks.scheduling.gates import SHOWN_FAILURES, BuildFailedError, check_gates
-from ray_tasks.scheduling.tasks import ShardFailure, ShardResult
+from ray_tasks.scheduling.statistics import StageTotals
+from ray_tasks.scheduling.tasks import Finished, ShardFailure, ShardResult
 from ray_tasks.storage.shards import DoneRecord, Shard
 
 ROWS = {"observe": 7, "caption": 4, "extract": 6, "segment": 3, "join": 2, "embed": 8, "index": 8}
@@ -17,13 +18,14 @@ TAKEN = {"observe": 9, "caption": 7, "extract": 7, "segment": 4, "join": 3, "emb
 
 def outcome() -> BuildOutcome:
     """A build in which everything that one stage gave was taken by the next."""
+    wearer = Shard("B1_MARA")
     record = DoneRecord("index", "B1_MARA", "k", 8, 0.0, Ledger(), {})
-    records: dict[str, dict[Shard, DoneRecord]] = {stage: {Shard("B1_MARA"): record} for stage in STAGE_ORDER}
+    records = {stage: {wearer: Finished.of(record)} for stage in STAGE_ORDER}
     totals = {
         stage: StageTotals(shards=1, rows=ROWS[stage], ledger=Ledger(taken=taken, done=taken))
         for stage, taken in TAKEN.items()
     }
-    return BuildOutcome(records, totals, [], {}, "encoder")
+    return BuildOutcome("encoder", records=records, indexes={wearer: record}, totals=totals)
 
 
 def failure(number: int) -> ShardResult:
@@ -80,6 +82,6 @@ def test_as_many_failures_as_are_allowed_stop_nothing() -> None:
 
 def test_a_corpus_without_a_caption_publishes_nothing() -> None:
     empty = outcome()
-    empty.records["index"].clear()
+    empty.indexes.clear()
     with pytest.raises(BuildFailedError, match="no caption at all"):
         check_gates(empty, BuildConfig())

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from ray_tasks.ledger import Ledger
 from ray_tasks.scheduling.planning import atom_tasks, caption_tasks
+from ray_tasks.scheduling.tasks import Finished
 from ray_tasks.storage.shards import DoneRecord, Shard
 
 
-def _record(stage: str, shard: str, sha: str, **extra: object) -> DoneRecord:
-    return DoneRecord(stage, shard, f"key-{sha}", 1, 0.0, Ledger(), {"data.parquet": (sha, 1)}, extra)
+def _record(stage: str, shard: str, sha: str, **extra: object) -> Finished:
+    return Finished.of(DoneRecord(stage, shard, f"key-{sha}", 1, 0.0, Ledger(), {"data.parquet": (sha, 1)}, extra))
 
 
 def test_captions_are_made_for_every_hour_that_rows_land_in() -> None:
