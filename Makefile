@@ -27,9 +27,10 @@ lint: setup  ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-benchmark: setup  ## measure embedding and search against plain libraries
+benchmark: setup  ## measure embedding, search and merging against plain libraries
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.merge
 
 clean:  ## remove the virtual environment and what the demo made
 	rm -rf $(VENV) $(ROOT)

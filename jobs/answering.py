@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ray_tasks.embedding.encoder import SentenceEncoder
 from ray_tasks.errors import DaybookError
@@ -19,6 +20,12 @@ class EncoderMismatchError(DaybookError):
     """The encoder at hand is not the one that made the memory's vectors."""
 
 
+@lru_cache(maxsize=2)
+def load_encoder(model: str) -> SentenceEncoder:
+    """The encoder of a model, loaded once for all memories that a command asks."""
+    return SentenceEncoder(model)
+
+
 @dataclass(frozen=True)
 class Respondent:
     """A published memory and a method over it."""
@@ -31,7 +38,7 @@ class Respondent:
     @classmethod
     def of(cls, store: ObjectStore, manifest: Manifest, method: str) -> Respondent:
         """Loads the encoder that made the memory's vectors; raises EncoderMismatchError where another is installed."""
-        encoder = SentenceEncoder(manifest.embedding_model)
+        encoder = load_encoder(manifest.embedding_model)
         if encoder.identity != manifest.encoder:
             raise EncoderMismatchError(
                 f"memory {manifest.memory_id} was made with {manifest.encoder}, but {encoder.identity} is installed; "

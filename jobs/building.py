@@ -2,77 +2,93 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jobs.console import make_reporter
-from ray_tasks.config import BuildConfig
+from jobs.console import log, make_reporter
+from jobs.evaluating import Asked
+from jobs.gating import measure_gates
+from jobs.request import BuildRequest
+from jobs.stopping import deadline, stoppable
 from ray_tasks.corpus.layout import discover
-from ray_tasks.errors import DaybookError
-from ray_tasks.scheduling.assembly import assemble_manifest
+from ray_tasks.scheduling.assembly import assemble_manifest, with_gates
 from ray_tasks.scheduling.build import Build, BuildOutcome
-from ray_tasks.scheduling.gates import check_gates
+from ray_tasks.scheduling.gates import BuildFailedError, GateResult, refusal
 from ray_tasks.scheduling.run_log import RunLog
-from ray_tasks.storage.manifests import Manifest, publish, read_manifest, read_pointer
+from ray_tasks.scheduling.selection import Selection
+from ray_tasks.storage.manifests import Manifest, memory_before, pointer_to_replace, publish, write_manifest
 from ray_tasks.storage.preflight import preflight
 from ray_tasks.storage.store import ObjectStore
-
-
-class DeadlineError(DaybookError):
-    """The build took longer than it was given."""
-
-
-@dataclass(frozen=True)
-class BuildRequest:
-    """What to build: recordings, a selection of them (empty: all), and how."""
-
-    corpus: Path
-    wearers: tuple[str, ...] = ()
-    days: tuple[str, ...] = ()
-    config: BuildConfig = field(default_factory=BuildConfig)
-
-    def to_json(self) -> dict[str, Any]:
-        """A plain dictionary; the corpus as an absolute path."""
-        return {
-            "corpus": str(self.corpus.absolute()),
-            "wearers": list(self.wearers),
-            "days": list(self.days),
-            "config": self.config.model_dump(),
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> BuildRequest:
-        """The inverse of to_json."""
-        config = BuildConfig(**data["config"])
-        return cls(Path(data["corpus"]), tuple(data["wearers"]), tuple(data["days"]), config)
 
 
 @dataclass(frozen=True)
 class Built:
     """What a build did; `kept` are wearers carried over, `published` says whether the pointer moved."""
 
+    run_id: str
     manifest: Manifest
     outcome: BuildOutcome
     kept: tuple[str, ...]
+    gates: list[GateResult]
+    gate_seconds: float
     published: bool
     seconds: float
 
     def summary(self) -> dict[str, Any]:
         """The build as JSON."""
         return {
+            "run_id": self.run_id,
             "memory_id": self.manifest.memory_id,
             "published": self.published,
             "made_shards": self.outcome.made,
             "seconds": round(self.seconds, 2),
+            "gate_seconds": round(self.gate_seconds, 2),
             "kept_wearers": list(self.kept),
             **self.manifest.build,
         }
+
+
+class RefusedError(BuildFailedError):
+    """A finished memory that did not pass its gates; `built` says what the build did."""
+
+    def __init__(self, message: str, built: Built) -> None:
+        super().__init__(message)
+        self.built = built
+
+
+@contextmanager
+def begun_build(
+    request: BuildRequest,
+    store: ObjectStore,
+    selection: Selection | None,
+    use_cache: bool,
+    cpus: int | None,
+    deadline_s: float | None,
+    command: str,
+) -> Iterator[tuple[RunLog, Build]]:
+    """A build ready to run, for the length of a block: on a Ray session, with its record kept and its end seen to."""
+    from ray_tasks.scheduling.executor import RayExecutor
+    from ray_tasks.scheduling.metrics import MeteredReporter
+    from ray_tasks.scheduling.session import ray_session
+
+    config = request.config
+    run = RunLog(store, request.to_json(), command, say=_say)
+    with (
+        deadline(deadline_s, run.passed_deadline),
+        run,
+        stoppable(run.interrupted),
+        ray_session(cpus, config.encoder_gpus) as cluster,
+        stoppable(run.interrupted),  # again, since Ray puts a handler of its own in
+        make_reporter() as reporter,
+    ):
+        run.uses_gpus("embed", cluster.encoder_gpus)
+        watched = run.watch(MeteredReporter(reporter))
+        executor = RayExecutor(cluster)
+        yield run, Build(store, config, executor, watched, cluster.encoder_cpus, run.run_id, use_cache, selection)
 
 
 def build_and_publish(
@@ -82,51 +98,52 @@ def build_and_publish(
     use_cache: bool = True,
     cpus: int | None = None,
     deadline_s: float | None = None,
+    method: str = "egocite",
+    command: str = "build",
 ) -> Built:
-    """Builds the memory of a corpus and makes it the current one; raises BuildFailedError where it may not be.
+    """Builds the memory of a corpus and makes it the current one; raises RefusedError where it may not be.
 
-    A build that changes nothing publishes nothing. DeadlineError ends it after deadline_s seconds.
+    A build that changes nothing publishes nothing. DeadlineError ends it after deadline_s seconds. `method` asks the
+    known questions of the configuration (see jobs.gating); `command` is what the record of the run calls it.
     """
-    from ray_tasks.scheduling.cluster import RayExecutor, ray_session
-
     started = time.monotonic()
+    config = request.config
     layout = discover(request.corpus, request.wearers, request.days)
+    known = {wearer: Asked.read(Path(file), wearer) for wearer, file in config.canary.items()}
     preflight(store)
-    pointer = read_pointer(store)
-    with (
-        RunLog(store, request.to_json()) as run,
-        _deadline(deadline_s),
-        ray_session(cpus) as available,
-        make_reporter() as reporter,
-    ):
-        threads = min(available, os.cpu_count() or 1)
-        executor = RayExecutor(available, grows=bool(os.environ.get("RAY_ADDRESS")))
-        build = Build(store, request.config, executor, run.watch(reporter), threads, run.run_id, use_cache)
+    with begun_build(request, store, None, use_cache, cpus, deadline_s, command) as (run, build):
+        # Read within the run: a collection that it had to wait for has moved the pointer.
+        pointer, notes = pointer_to_replace(store)
+        before, more = memory_before(store, pointer)
+        for note in (*notes, *more):
+            _say(note)
         outcome = build.run(layout)
-        check_gates(outcome, request.config)
-        before = read_manifest(store, pointer.memory_id) if pointer else None
-        manifest, kept = assemble_manifest(outcome, request.config, before, str(layout.root))
-        fresh = pointer is None or manifest.memory_id != pointer.memory_id
+        manifest, kept = assemble_manifest(outcome, config, before, str(layout.root))
+        begun = time.monotonic()
+        gates = measure_gates(store, outcome, manifest, before, config, days=request.days, known=known, method=method)
+        gate_seconds = time.monotonic() - begun
+        run.note(gates=[gate.to_json() for gate in gates])
+        manifest = with_gates(manifest, gates)
+        fresh = pointer is None or pointer.damaged or manifest.memory_id != pointer.memory_id
+        built = Built(run.run_id, manifest, outcome, kept, gates, gate_seconds, fresh, time.monotonic() - started)
+        if not all(gate.passed for gate in gates):
+            raise _refused(store, replace(built, published=False), fresh)
         if fresh:
             publish(store, manifest, pointer)
-        run.finished(manifest.memory_id)
-    return Built(manifest, outcome, kept, fresh, time.monotonic() - started)
+        elif before is None or before.memory_id != manifest.memory_id:
+            write_manifest(store, manifest)  # the current memory's own was damaged or gone
+        run.finished(manifest.memory_id, published=fresh)
+    return replace(built, seconds=time.monotonic() - started)
 
 
-@contextmanager
-def _deadline(seconds: float | None) -> Iterator[None]:
-    """Raises DeadlineError in the block after so many seconds; the signal also reaches a wait inside Ray."""
-    if seconds is None:
-        yield
-        return
+def _say(note: str) -> None:
+    log.print(note, markup=False, soft_wrap=True)
 
-    def ring(_signal: int, _frame: object) -> None:
-        raise DeadlineError(f"the deadline of {seconds:g} s has passed; run the same command again to go on")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+def _refused(store: ObjectStore, built: Built, fresh: bool) -> RefusedError:
+    """Keeps the manifest of a memory that did not pass, so that a person may publish it all the same."""
+    offered = fresh and bool(built.outcome.indexes)
+    if offered:
+        write_manifest(store, built.manifest)
+    message = refusal(built.gates, built.manifest.memory_id if offered else None, store.url)
+    return RefusedError(message, built)

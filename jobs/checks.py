@@ -123,11 +123,11 @@ def check_encoder() -> Check:
 
 def check_ray() -> Check:
     """Whether Ray starts, or the cluster of RAY_ADDRESS answers."""
-    from ray_tasks.scheduling.cluster import ray_session
+    from ray_tasks.scheduling.session import ray_session
 
     try:
-        with ray_session() as cpus:
-            return Check("ray", "ok", f"started with {cpus} CPUs")
+        with ray_session() as cluster:
+            return Check("ray", "ok", f"started with {cluster.cpus} CPUs")
     except Exception as error:  # noqa: BLE001 - whatever keeps Ray from starting is the finding
         mend = "look for `ray` processes left over (ray stop --force), for free memory, and for space in /tmp"
         return Check("ray", "broken", f"{type(error).__name__}: {error}", mend)

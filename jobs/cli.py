@@ -11,6 +11,7 @@ from jobs.doctor import doctor
 from jobs.evaluate import evaluate
 from jobs.gc import gc
 from jobs.inspect import inspect
+from jobs.nightly import nightly
 from jobs.plan import plan
 from jobs.publish import publish, rollback
 from jobs.retry_failed import retry_failed
@@ -23,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Turn weeks of first-person recordings into a searchable memory, and measure how well it answers.",
 )
-for command in (demo, plan, build, retry_failed, evaluate, ask, inspect, status, publish, rollback, gc, doctor):
+COMMANDS = (demo, plan, build, retry_failed, nightly, evaluate, ask, inspect, status, publish, rollback, gc, doctor)
+for command in COMMANDS:
     app.command()(command)
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from jobs.answering import Respondent
 from jobs.ask import make_question, show_answer
-from jobs.build import show_build
-from jobs.building import BuildRequest, build_and_publish
+from jobs.build_text import show_build
+from jobs.building import build_and_publish
 from jobs.console import console, ends_well, run_app
-from jobs.evaluate import run_evaluation
+from jobs.evaluating import Asked, run_evaluation
 from jobs.options import DEFAULT_ROOT, MethodOption, RootOption
+from jobs.request import BuildRequest
 from ray_tasks.corpus.week_time import format_for_people
-from ray_tasks.evaluation.egolifeqa import BENCHMARK, read_egolifeqa
 from ray_tasks.evaluation.table import render_evaluation
 from ray_tasks.storage.store import open_store
 
@@ -49,9 +49,9 @@ def demo(root: RootOption = DEFAULT_ROOT, method: MethodOption = "egocite") -> N
 
     console.rule("3. evaluate")
     for wearer, path in week.questions.items():
-        asked = read_egolifeqa(path, wearer)
-        evaluation, _, _ = run_evaluation(respondent, asked, wearer, BENCHMARK)
-        console.print(render_evaluation(evaluation, asked.ledger))
+        asked = Asked.read(path, wearer)
+        evaluation, _, _ = run_evaluation(respondent, asked, wearer)
+        console.print(render_evaluation(evaluation, asked.file.ledger))
     console.rule()
     console.print(f"the whole way in {time.monotonic() - started:.0f} s; look closer with:")
     console.print(f"  daybook inspect --root {root}\n  daybook doctor --corpus {week.corpus}", soft_wrap=True)

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import json as json_format
-import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from jobs.answering import Respondent
 from jobs.console import console, ends_well, log, run_app
+from jobs.evaluating import Asked, has_errors, run_evaluation
 from jobs.options import DEFAULT_ROOT, MethodOption, RootOption
 from ray_tasks.errors import UsageError
-from ray_tasks.evaluation.answers import to_table
-from ray_tasks.evaluation.egolifeqa import BENCHMARK, QuestionFile, read_egolifeqa
-from ray_tasks.evaluation.result import build_result
-from ray_tasks.evaluation.runner import Evaluation, evaluate_questions
+from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.table import render_evaluation
-from ray_tasks.storage.cache import table_bytes
 from ray_tasks.storage.manifests import current_manifest
-from ray_tasks.storage.shards import content_key
-from ray_tasks.storage.store import ObjectStore, open_store
-
-BENCHMARKS = {BENCHMARK: read_egolifeqa}
+from ray_tasks.storage.store import open_store
 
 
 @ends_well
@@ -45,54 +37,20 @@ def evaluate(
 
         daybook evaluate --root memories --benchmark egolifeqa --questions A1_JAKE.json --wearer A1_JAKE --json out.json
     """
-    if benchmark not in BENCHMARKS:
-        raise UsageError(f"--benchmark {benchmark}: known are {', '.join(BENCHMARKS)}")
     if json is not None and not json.absolute().parent.is_dir():
         raise UsageError(f"--json {json}: there is no folder {json.absolute().parent}")
-    asked = BENCHMARKS[benchmark](questions, wearer)
+    asked = Asked.read(questions, wearer, benchmark)
     store = open_store(root)
     manifest = current_manifest(store)
     manifest.entry(wearer)
     respondent = Respondent.of(store, manifest, method)
-    evaluation, result, place = run_evaluation(respondent, asked, wearer, benchmark)
-    console.print(render_evaluation(evaluation, asked.ledger))
+    evaluation, result, place = run_evaluation(respondent, asked, wearer)
+    console.print(render_evaluation(evaluation, asked.file.ledger))
     log.print(f"answers are in {place}", soft_wrap=True)
     if json is not None:
         json.write_text(json_format.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
-    if any(answer.error for answer in evaluation.answers):
+    if has_errors(result):
         raise typer.Exit(1)
-
-
-def run_evaluation(
-    respondent: Respondent, asked: QuestionFile, wearer: str, benchmark: str
-) -> tuple[Evaluation, dict[str, Any], str]:
-    """Asks all questions of a file; gives the evaluation, its JSON form and where its answers were stored."""
-    memory = respondent.memory(wearer)
-    evaluation = evaluate_questions(
-        asked.questions, memory, respondent.method, benchmark=benchmark, clock=time.perf_counter
-    )
-    config = _config(respondent, asked, benchmark)
-    result = build_result(evaluation, config, asked.ledger)
-    place = _store(respondent.store, evaluation, result, content_key(config)[:16])
-    return evaluation, result, place
-
-
-def _config(respondent: Respondent, asked: QuestionFile, benchmark: str) -> dict[str, Any]:
-    return {
-        "benchmark": benchmark,
-        "questions": asked.path.name,
-        "memory_id": respondent.manifest.memory_id,
-        "encoder": respondent.manifest.encoder,
-        "method": respondent.method.name,
-        "settings": asdict(respondent.settings),
-    }
-
-
-def _store(store: ObjectStore, evaluation: Evaluation, result: dict[str, Any], evaluation_id: str) -> str:
-    prefix = f"evaluations/{evaluation.benchmark}-{evaluation.wearer}-{evaluation.method}-{evaluation_id}"
-    store.write(f"{prefix}/answers.parquet", table_bytes(to_table(evaluation.answers)))
-    store.write(f"{prefix}/result.json", json_format.dumps(result, ensure_ascii=False, indent=1).encode())
-    return f"{store.url}/{prefix}"
 
 
 if __name__ == "__main__":

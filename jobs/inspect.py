@@ -11,11 +11,12 @@ from rich.table import Table
 from jobs.console import console, ends_well, print_json, run_app
 from jobs.options import DEFAULT_ROOT, JsonOption, RootOption, WearersOption
 from ray_tasks.corpus.week_time import HOUR_MS, format_for_people
+from ray_tasks.errors import UsageError
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.index.opening import open_wearer
 from ray_tasks.rows import VIEWS
-from ray_tasks.storage.manifests import Manifest, current_manifest, read_manifest
-from ray_tasks.storage.store import open_store
+from ray_tasks.storage.manifests import Manifest, current_manifest, read_manifest, read_pointer
+from ray_tasks.storage.store import MissingObjectError, ObjectStore, open_store
 
 EXAMPLES = 2
 
@@ -35,7 +36,7 @@ def inspect(
         daybook inspect --root memories --wearer A1_JAKE --examples 5
     """
     store = open_store(root)
-    manifest = read_manifest(store, memory) if memory else current_manifest(store)
+    manifest = _named(store, memory) if memory else current_manifest(store)
     chosen = wearer or sorted(manifest.wearers)
     contents = {}
     for name in chosen:
@@ -53,6 +54,15 @@ def inspect(
     console.print(f"memory {manifest.memory_id}, made {manifest.created}, vectors of {manifest.encoder}")
     for name, content in contents.items():
         _show_wearer(name, content)
+
+
+def _named(store: ObjectStore, memory_id: str) -> Manifest:
+    try:
+        return read_manifest(store, memory_id)
+    except MissingObjectError as error:
+        pointer = read_pointer(store)
+        known = ", ".join([pointer.memory_id, *pointer.history]) if pointer else "none"
+        raise UsageError(f"{store.url} holds no memory {memory_id}; published so far: {known}") from error
 
 
 def _contents(manifest: Manifest, memory: WearerMemory, examples: int) -> dict[str, Any]:

@@ -14,6 +14,11 @@ DEFAULT_ROOT = "daybook-root"
 CorpusOption = Annotated[Path, typer.Option(help="Folder in the released EgoLife layout.", show_default=False)]
 WearersOption = Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated. All by default.")]
 DaysOption = Annotated[list[str] | None, typer.Option(help="Only this day (3 or DAY3); may be repeated.")]
+ShardsOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Only this hour or day (A1_JAKE/DAY3/16, A1_JAKE/DAY3) and what it needs; may be repeated."),
+]
+LimitOption = Annotated[int | None, typer.Option(help="Only the first so many hours and what they need.", min=1)]
 EngineOption = Annotated[str | None, typer.Option(help="What turns captions into atoms: rules.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A YAML file with the settings of the build.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from jobs.console import console, ends_well, print_json, run_app
+from jobs.console import console, ends_well, log, print_json, run_app
 from jobs.options import (
     DEFAULT_ROOT,
     ConfigOption,
@@ -16,14 +17,19 @@ from jobs.options import (
     DaysOption,
     EngineOption,
     JsonOption,
+    LimitOption,
     RootOption,
+    ShardsOption,
     WearersOption,
 )
-from ray_tasks.config import load_config
-from ray_tasks.corpus.layout import discover
-from ray_tasks.scheduling.estimate import Plan, plan_build
+from jobs.request import BuildRequest
+from jobs.words import duration_text
+from ray_tasks.config import Prices, load_config
+from ray_tasks.scheduling.estimate import UNKNOWN, Plan, plan_build
 from ray_tasks.storage.manifests import read_manifest, read_pointer
-from ray_tasks.storage.store import open_store
+from ray_tasks.storage.store import ObjectStore, StoreError, open_store
+
+LEAST_MONEY = 0.01
 
 
 @ends_well
@@ -32,44 +38,88 @@ def plan(
     root: RootOption = DEFAULT_ROOT,
     wearer: WearersOption = None,
     day: DaysOption = None,
+    shard: ShardsOption = None,
+    limit: LimitOption = None,
     engine: EngineOption = None,
     config: ConfigOption = None,
     cpus: Annotated[int | None, typer.Option(help="CPUs to reckon with.", min=1)] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show how many shards a build would make, how many are done already, and how long it would take.
+    """Show how many shards a build would make and how many are done already, and its time, CPU-hours and cost.
 
-    Times come from the rates of the build that made the current memory.
+    Times come from the rates of the last runs, which the root keeps, or of the current memory. Costs come from the
+    configuration (prices: cpu_hour, gpu_hour, currency). Nothing is written.
 
     Example:
 
         daybook plan --corpus recordings --root memories
     """
-    store = open_store(root)
-    pointer = read_pointer(store)
-    last = read_manifest(store, pointer.memory_id).build if pointer else None
-    planned = plan_build(discover(corpus, wearer, day), store, load_config(config, engine=engine), last)
+    settings = load_config(config, engine=engine)
+    request = BuildRequest(corpus, tuple(wearer or ()), tuple(day or ()), settings, tuple(shard or ()), limit)
+    report_plan(request, open_store(root), cpus, json=json)
+
+
+def report_plan(request: BuildRequest, store: ObjectStore, cpus: int | None, *, json: bool) -> None:
+    """Plans what is asked for, and prints the plan."""
+    layout, selection = request.select()
+    planned = plan_build(layout, store, request.config, _last_build(store), selection)
     workers = cpus or os.cpu_count() or 1
+    prices = request.config.prices
     if json:
-        print_json({**planned.to_json(), "cpus": workers, "seconds": planned.seconds(workers)})
+        numbers = {
+            "cpus": workers,
+            "seconds": planned.seconds(workers),
+            "cpu_hours": planned.cpu_hours(workers),
+            "gpu_hours": planned.gpu_hours(),
+            "cost": planned.cost(workers, prices),
+            "currency": prices.currency,
+        }
+        print_json({**planned.to_json(), **numbers})
     else:
-        _show(planned, workers)
+        show_plan(planned, workers, prices)
 
 
-def _show(planned: Plan, cpus: int) -> None:
+def _last_build(store: ObjectStore) -> Mapping[str, Any] | None:
+    try:
+        pointer = read_pointer(store)
+        return read_manifest(store, pointer.memory_id).build if pointer else None
+    except StoreError as error:
+        log.print(f"the current memory gives no rates: {error}", markup=False, soft_wrap=True)
+        return None
+
+
+def show_plan(planned: Plan, cpus: int, prices: Prices | None = None) -> None:
+    """Prints a plan as a table and lines about its time, its hours and its cost."""
     table = Table(box=None, pad_edge=False)
     for heading in ("stage", "cached", "to do", "work"):
         table.add_column(heading, justify="left" if heading == "stage" else "right")
     for name, stage in planned.stages.items():
-        work = "unknown" if stage.seconds is None else f"{stage.seconds:,.0f} s"
-        table.add_row(name, f"{stage.cached:,}", f"{stage.to_do:,}", work)
+        if stage.cached or stage.to_do:
+            work = "unknown" if stage.seconds is None else duration_text(stage.seconds)
+            table.add_row(name, f"{stage.cached:,}", f"{stage.to_do:,}", work)
     console.print(table)
     if not planned.to_do:
         console.print("nothing to do: every shard is in the cache")
         return
-    seconds = planned.seconds(cpus)
-    estimate = "time unknown: there is no earlier build to go by" if seconds is None else f"about {seconds:,.0f} s"
-    console.print(f"{planned.to_do:,} shards to make on {cpus} CPUs, {estimate}")
+    for line in plan_lines(planned, cpus, prices or Prices()):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def plan_lines(planned: Plan, cpus: int, prices: Prices) -> list[str]:
+    """What a plan comes to, in words."""
+    shards = f"{planned.to_do:,} shards to make on {cpus} CPUs"
+    seconds, cpu_hours, gpu_hours = planned.seconds(cpus), planned.cpu_hours(cpus), planned.gpu_hours()
+    if seconds is None or cpu_hours is None or gpu_hours is None:
+        missing = ", ".join(name for name, stage in planned.stages.items() if stage.seconds is None)
+        known = "" if planned.source == UNKNOWN else f" for {missing}"
+        return [f"{shards}, time unknown: {UNKNOWN}{known}"]
+    hours = f"{cpu_hours:.2f} CPU-hours" + (f", {gpu_hours:.2f} GPU-hours" if gpu_hours else ", no GPU")
+    lines = [f"{shards}: about {duration_text(seconds)}, {hours} (rates of {planned.source})"]
+    cost = planned.cost(cpus, prices)
+    if cost is not None:
+        money = f"about {cost:,.2f}" if cost >= LEAST_MONEY else f"less than {LEAST_MONEY}"
+        lines.append(f"{money} {prices.currency} at the configured prices")
+    return lines
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from ray_tasks.config import BuildConfig, load_config
+from ray_tasks.config import BuildConfig, GateBounds, load_config
 from ray_tasks.errors import UsageError
 
 
@@ -56,3 +57,59 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "build.yaml").write_bytes(b"engine: \xff\n")
     with pytest.raises(UsageError, match="not a YAML file"):
         load_config(tmp_path / "build.yaml")
+
+
+def test_question_files_are_taken_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "nightly.yaml"
+    path.parent.mkdir()
+    path.write_text(
+        "questions: {B1_MARA: questions/mara.json, B2_TOBI: /elsewhere/tobi.json}\ncanary: {B1_MARA: few.json}\n",
+        encoding="utf-8",
+    )
+    config = load_config(path)
+    folder = path.parent
+    assert config.questions == {"B1_MARA": str(folder / "questions/mara.json"), "B2_TOBI": "/elsewhere/tobi.json"}
+    assert config.canary == {"B1_MARA": str(folder / "few.json")}
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("questions: [a.json]", "questions"),
+        ("gates: {max_error_rate: 101}", "gates.max_error_rate"),
+        ("gates: {atoms_per_hour: [1]}", "gates.atoms_per_hour"),
+        ("gates: {max_erorr_rate: 1}", "gates.max_erorr_rate"),
+    ],
+)
+def test_mistakes_in_gates_and_questions_are_named(tmp_path: Path, text: str, field: str) -> None:
+    path = tmp_path / "nightly.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=field.replace(".", r"\.")):
+        load_config(path)
+
+
+def test_a_configuration_survives_its_way_through_a_run_record() -> None:
+    config = BuildConfig(gates=GateBounds(atoms_per_hour=(0.1, 9.0)), questions={"B1_MARA": "x.json"})
+    assert BuildConfig(**json.loads(json.dumps(config.model_dump()))) == config
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when: 2020-13-45",
+        "max_failed_shards: " + "9" * 5000,
+        "engine: !!timestamp x",
+        "engine: !!int x",
+        "1: 2",
+        "[" * 3000,
+        "\0",
+        "a: &a [*a]",
+        "<<: 3",
+        "max_failed_shards: .nan",
+    ],
+)
+def test_yaml_that_is_malformed_in_any_way_is_a_named_mistake(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "nightly.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"nightly\.yaml"):
+        load_config(path)

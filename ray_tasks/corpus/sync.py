@@ -23,6 +23,7 @@ from ray_tasks.corpus.spans import TOLD, assume_ends, settle_span
 from ray_tasks.corpus.week_time import DAY_MS, WeekTimeError, day_of, parse_clock, week_ms
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Modality, Observation
+from ray_tasks.strict_json import read_int
 
 _MODALITY: dict[str, Modality] = {"caption": "visual", "transcript": "speech"}
 _VIDEO_CLOCK = re.compile(r"(?<!\d)(\d{7,8})(?=\.[A-Za-z0-9]+$)")
@@ -91,7 +92,7 @@ def _clips(text: str, reading: _Reading) -> Sequence[object]:
         reading.log.add("empty_file", "the file is empty")
         return []
     try:
-        content = json.loads(text)
+        content = json.loads(text, parse_int=read_int)
     except (json.JSONDecodeError, RecursionError) as error:
         whole = list(_clips_before_damage(text))
         where = f" at line {error.lineno}, character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
@@ -105,7 +106,7 @@ def _clips(text: str, reading: _Reading) -> Sequence[object]:
 
 
 def _clips_before_damage(text: str) -> Iterator[object]:
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_int=read_int)
     position = text.find("[") + 1
     try:
         while position:

@@ -32,9 +32,11 @@ from ray_tasks.evaluation.questions import (
     normalise_category,
     normalise_text,
     option_text,
+    whole_text,
 )
 from ray_tasks.ledger import Ledger
 from ray_tasks.retrieval.types import Question
+from ray_tasks.strict_json import read_int
 
 BENCHMARK: Final = "egolifeqa"
 _CHOICE_KEY = re.compile(r"choice_([a-z])", re.IGNORECASE)
@@ -80,13 +82,13 @@ def read_egolifeqa(path: Path, wearer: str) -> QuestionFile:
     seen: set[str] = set()
     for index, entry in enumerate(entries):
         try:
-            question = parse_entry(entry, wearer)
+            question = _parse_shallow(entry, wearer)
             if question.question.question_id in seen:
                 raise _UnusableEntryError("duplicate ID", repr(question.original_id))
         except _UnusableEntryError as error:
             ledger.failed[error.reason] += 1
             raw_id = entry.get("ID") if isinstance(entry, dict) else None
-            skipped.append(SkippedQuestion(index, None if raw_id is None else str(raw_id), str(error)))
+            skipped.append(SkippedQuestion(index, None if raw_id is None else whole_text(str(raw_id)), str(error)))
             continue
         seen.add(question.question.question_id)
         questions.append(question)
@@ -100,6 +102,13 @@ def read_egolifeqa(path: Path, wearer: str) -> QuestionFile:
         )
     ledger.check(str(path))
     return QuestionFile(path, tuple(questions), ledger, tuple(skipped))
+
+
+def _parse_shallow(entry: object, wearer: str) -> BenchmarkQuestion:
+    try:
+        return parse_entry(entry, wearer)
+    except RecursionError as error:
+        raise _UnusableEntryError("nested too deeply") from error
 
 
 def parse_entry(entry: object, wearer: str) -> BenchmarkQuestion:
@@ -130,7 +139,7 @@ def parse_entry(entry: object, wearer: str) -> BenchmarkQuestion:
 
 def _load_entries(path: Path) -> list[Any]:
     try:
-        entries = json.loads(path.read_bytes().decode("utf-8-sig"))
+        entries = json.loads(path.read_bytes().decode("utf-8-sig"), parse_int=read_int)
     except OSError as error:
         raise QuestionFileError(f"{path}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:
@@ -150,7 +159,7 @@ def _read_id(entry: Mapping[str, Any]) -> int | str:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and value.strip():
-        return value.strip()
+        return whole_text(value.strip())
     raise _UnusableEntryError("no ID", f"{value!r} is neither a number nor a text")
 
 

@@ -50,10 +50,15 @@ def option_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value.strip()
+        return whole_text(value.strip())
     if isinstance(value, list):
         return ", ".join(option_text(item) for item in value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def whole_text(text: str) -> str:
+    """A text that can be printed and stored: half a character (an unpaired surrogate) becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def normalise_text(text: str) -> str:

@@ -6,20 +6,32 @@ question's time; there is no way to score a row that ends after it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from ray_tasks.corpus.recorded_time import RecordedTimeline, hours_outside
+from ray_tasks.index.device import GpuRows, gpus
 from ray_tasks.index.lexical import LexicalIndex, tokenize
-from ray_tasks.index.search import DEFAULT_DECAY, Float32, Float64, Int64, exact_top_k
+from ray_tasks.index.rings import Source, Window, ring_top_k
+from ray_tasks.index.search import DEFAULT_DECAY, Float32, Float64, Int64, TopK, exact_top_k
 from ray_tasks.rows import VIEWS
 
+if TYPE_CHECKING:
+    from ray_tasks.index.inverted import InvertedIndex
+
 CAPTION_VIEW = "caption"
+
+LEAST_GPU_ROWS = 100_000
+"""Views of fewer rows are scanned on the CPU within milliseconds."""
+
+logger = logging.getLogger(__name__)
 
 
 class MemoryMismatchError(ValueError):
@@ -41,7 +53,7 @@ class ViewIndex:
     """Rows of one view in order of (end_ms, start_ms, id); all arrays have n rows.
 
     vectors: (n, d) float32 unit vectors. caption_rows: (n,) the row, among the wearer's captions, of each row's first
-    source caption (for the caption view: its own row).
+    source caption (for the caption view: its own row). inverted: lists of the same rows for approximate search.
     """
 
     view: str
@@ -54,6 +66,7 @@ class ViewIndex:
     lexical: LexicalIndex
     timeline: RecordedTimeline
     model: str
+    inverted: InvertedIndex | None = None
 
     def __post_init__(self) -> None:
         sizes = {len(self.ids), len(self.start_ms), len(self.end_ms), len(self.texts), len(self.vectors)}
@@ -90,9 +103,8 @@ class ViewIndex:
 
     def gap_hours(self, visible: int, time_query: tuple[int, int], at_ms: int) -> Float64:
         """(visible,) recorded hours between each row's start and a window of week time, cut at the question's time."""
-        window = np.array([min(*time_query, at_ms), min(max(time_query), at_ms)], np.int64)
-        low, high = self.timeline.hours(window)
-        return hours_outside(self.start_hours[:visible], low, high)
+        window = self._window(time_query, at_ms)
+        return hours_outside(self.start_hours[:visible], window.low, window.high)
 
     def search(
         self,
@@ -102,22 +114,66 @@ class ViewIndex:
         k: int,
         time_query: tuple[int, int] | None = None,
         decay: float = DEFAULT_DECAY,
+        exact: bool = False,
     ) -> list[Hit]:
-        """The k best rows for a unit query (d,) by S x R among those that end at or before at_ms; exact.
+        """The k best rows for a unit query (d,) by S x R among those that end at or before at_ms.
 
         time_query is a window of week time [start, end] in ms (a point where both are equal); None means R = 1.
-        Raises MemoryMismatchError where the query has another dimension than the vectors.
+        Exact, but where the view has inverted lists: they may miss a row, unless `exact` asks for a scan. Scores are
+        exact always. Raises MemoryMismatchError where the query has another dimension than the vectors.
         """
         self._check(query)
         n = self.visible(at_ms)
-        gaps = None if time_query is None else self.gap_hours(n, time_query, at_ms)
-        top = exact_top_k(self.vectors[:n], query, k, order_ms=self.start_ms[:n], gap_hours=gaps, decay=decay)
+        window = None if time_query is None else self._window(time_query, at_ms, decay)
+        top = None if exact else self._search_fast(query, n, k, window)
+        if top is None:
+            gaps = None if time_query is None else self.gap_hours(n, time_query, at_ms)
+            top = exact_top_k(self.vectors[:n], query, k, order_ms=self.start_ms[:n], gap_hours=gaps, decay=decay)
         hits = [
             Hit(int(row), float(score), float(s), float(r))
             for row, score, s, r in zip(top.rows, top.scores, top.similarity, top.relevance, strict=True)
         ]
         self._check_causal(hits, at_ms)
         return hits
+
+    def _window(self, time_query: tuple[int, int], at_ms: int, decay: float = DEFAULT_DECAY) -> Window:
+        """A time query in recorded hours, cut at the question's time."""
+        window = np.array([min(*time_query, at_ms), min(max(time_query), at_ms)], np.int64)
+        low, high = self.timeline.hours(window)
+        return Window(float(low), float(high), decay)
+
+    def _search_fast(self, query: Float32, visible: int, k: int, window: Window | None) -> TopK | None:
+        """The best of the first `visible` rows by inverted lists or on a GPU; None where the CPU has to scan.
+
+        That is where a scan is as quick, where lists give too few rows, or where a GPU's result is not proven exact.
+        """
+        if k <= 0 or (self.inverted and visible < self.inverted.least_rows):
+            return None
+        source: Source | None = self.inverted or self._on_gpu
+        if source is None:
+            return None
+        top, proven = ring_top_k(
+            source,
+            self.vectors[:visible],
+            query,
+            k,
+            order_ms=self.start_ms[:visible],
+            start_hours=self.start_hours[:visible],
+            window=window,
+        )
+        enough = len(top.rows) == min(k, visible)
+        return top if enough and (proven or source.approximate) else None
+
+    @cached_property
+    def _on_gpu(self) -> GpuRows | None:
+        """The vectors on a GPU; None where there is none, or no room on it, or too few rows to be worth it."""
+        if len(self) < LEAST_GPU_ROWS or not gpus():
+            return None
+        try:
+            return GpuRows.upload(self.vectors)
+        except RuntimeError as error:
+            logger.warning("view %s is searched on the CPU: %s", self.view, error)
+            return None
 
     def search_words(self, query: str, *, at_ms: int, k: int) -> list[Hit]:
         """The k best rows by BM25 among those that end at or before at_ms; rows without any query word are no hits."""

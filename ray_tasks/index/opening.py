@@ -35,4 +35,5 @@ def open_wearer(store: ObjectStore, manifest: Manifest, wearer: str) -> WearerMe
         checked,
         model=manifest.encoder,
         memory_id=manifest.memory_id,
+        names=entry.files,
     )

@@ -29,6 +29,12 @@ class TopK:
     similarity: Float64
     relevance: Float64
 
+    @classmethod
+    def nothing(cls) -> TopK:
+        """No row at all."""
+        none = np.zeros(0)
+        return cls(np.zeros(0, np.int64), none, none, none)
+
 
 def decayed(similarity: Float64, relevance: Float64) -> Float64:
     """S x R where S is positive, S elsewhere; shapes (n,), (n,) -> (n,)."""
@@ -62,8 +68,7 @@ def exact_top_k(
     """
     n = len(vectors)
     if k <= 0 or n == 0:
-        nothing = np.zeros(0)
-        return TopK(np.zeros(0, np.int64), nothing, nothing, nothing)
+        return TopK.nothing()
     rough = vectors @ query if similarity is None else similarity
     relevance = np.ones(n) if gap_hours is None else time_relevance(gap_hours, decay)
     rough = np.where(rough > 0, rough * relevance, rough)
@@ -76,10 +81,25 @@ def exact_top_k(
         rows = np.flatnonzero(rough >= kth - margin)
     else:
         rows = np.arange(n)
+    gaps = None if gap_hours is None else gap_hours[rows]
+    return rank_rows(vectors, query, rows, k, order_ms=order_ms, gaps=gaps, decay=decay)
+
+
+def rank_rows(
+    vectors: Float32,
+    query: Float32,
+    rows: Int64,
+    k: int,
+    *,
+    order_ms: Int64,
+    gaps: Float64 | None,
+    decay: float = DEFAULT_DECAY,
+) -> TopK:
+    """The best k of some rows (m,), scored in float64; order_ms (n,) is every row's time, gaps (m,) are these rows'."""
     # Summed along the row, not by a matrix product: equal rows then get equal bits wherever they stand.
     exact = (vectors[rows].astype(np.float64) * query.astype(np.float64)).sum(axis=1)
-    scores = decayed(exact, relevance[rows])
-    gaps = np.zeros(len(rows)) if gap_hours is None else gap_hours[rows]
-    best = np.lexsort((rows, order_ms[rows], gaps, -scores))[:k]
-    rows = rows[best]
-    return TopK(rows.astype(np.int64), scores[best], exact[best], relevance[rows])
+    relevance = np.ones(len(rows)) if gaps is None else time_relevance(gaps, decay)
+    scores = decayed(exact, relevance)
+    distances = np.zeros(len(rows)) if gaps is None else gaps
+    best = np.lexsort((rows, order_ms[rows], distances, -scores))[:k]
+    return TopK(rows[best].astype(np.int64), scores[best], exact[best], relevance[best])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.ledger import merge_ledgers
 from ray_tasks.scheduling.build import BuildOutcome, failure_lines
+from ray_tasks.scheduling.gates import GateResult
 from ray_tasks.storage.manifests import Manifest, WearerEntry, timestamp
 
 
@@ -40,6 +42,11 @@ def assemble_manifest(
         "failures": failure_lines(outcome.failures),
     }
     return Manifest(entries, outcome.encoder, config.embedding_model, timestamp(), build), kept
+
+
+def with_gates(manifest: Manifest, gates: Iterable[GateResult]) -> Manifest:
+    """The manifest with what its gates found."""
+    return replace(manifest, build={**manifest.build, "gates": [gate.to_json() for gate in gates]})
 
 
 def _keys_by_wearer(outcome: BuildOutcome) -> Mapping[str, Mapping[str, Mapping[str, str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,13 +14,15 @@ from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import AtomReport
 from ray_tasks.ledger import Ledger
 from ray_tasks.scheduling import planning
+from ray_tasks.scheduling.selection import Selection
 from ray_tasks.scheduling.statistics import StageTotals
 from ray_tasks.scheduling.tasks import Executor, Finished, ShardResult, ShardTask, WorkerSettings
 from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.shards import DoneRecord, Shard
 from ray_tasks.storage.store import ObjectStore
 
-STAGE_ORDER = ("observe", "caption", "extract", "segment", "join", "embed", "index")
+STAGE_ORDER = ("observe", "caption", "extract", "segment", "join", "embed", "part", "train", "fill", "index")
+LOOKED_UP_AT_ONCE = 4096
 
 
 class Reporter(Protocol):
@@ -64,6 +66,11 @@ class BuildOutcome:
         """Shards that had to be made."""
         return sum(totals.made for totals in self.totals.values())
 
+    def whole(self, stage: str) -> dict[Shard, Finished]:
+        """What is finished of a stage, of those wearers of whom nothing has failed so far."""
+        broken = {failure.shard.wearer for failure in self.failures}
+        return {shard: record for shard, record in self.records[stage].items() if shard.wearer not in broken}
+
     def source_problems(self) -> list[dict[str, Any]]:
         """What was odd about source files, with file and line, in order of shards."""
         return [problem for _, problems in sorted(self.problems.items()) for problem in problems]
@@ -99,6 +106,7 @@ class Build:
     threads: int
     run_id: str
     use_cache: bool = True
+    selection: Selection | None = None
 
     def run(self, layout: Layout) -> BuildOutcome:
         """Brings every shard of the corpus through all stages; failed shards are left out of what follows."""
@@ -112,24 +120,30 @@ class Build:
         self._wave("extract", planning.atom_tasks(records["caption"], **engine), outcome)
         self._wave("join", planning.join_tasks(records["segment"], **engine), outcome)
         self._wave("embed", planning.embed_tasks(records["extract"], records["join"], encoder=encoder), outcome)
-        broken = {failure.shard.wearer for failure in outcome.failures}
-        whole = {
-            stage: {shard: record for shard, record in records[stage].items() if shard.wearer not in broken}
-            for stage in ("caption", "extract", "join", "embed")
-        }
-        self._wave("index", planning.index_tasks(*whole.values()), outcome)
+        self._index(outcome)
         return outcome
 
+    def _index(self, outcome: BuildOutcome) -> None:
+        """Indexes what was embedded; lists are trained and filled only where a view is large enough for them."""
+        records, large = outcome.records, {"ivf_from_rows": self.config.ivf_from_rows}
+        upstream = (records[stage] for stage in ("caption", "extract", "join", "embed"))
+        self._wave("part", planning.part_tasks(*upstream), outcome)
+        if tasks := planning.train_tasks(outcome.whole("part"), **large):
+            self._wave("train", tasks, outcome)
+            self._wave("fill", planning.fill_tasks(outcome.whole("part"), records["train"], **large), outcome)
+        whole = (outcome.whole(stage) for stage in ("part", "train", "fill"))
+        self._wave("index", planning.index_tasks(*whole), outcome)
+
     def _wave(self, name: str, tasks: list[ShardTask], outcome: BuildOutcome) -> None:
+        if self.selection:
+            tasks = [task for task in tasks if self.selection.includes(task.stage, task.shard)]
+            if not tasks:
+                return
         started = time.monotonic()
-        cache = ShardCache(self.store)
         todo: list[ShardTask] = []
-        for task in tasks:
-            record = cache.find(task.stage, task.key) if self.use_cache else None
-            if record is None:
-                todo.append(task)
-            else:
-                outcome.book(ShardResult(task.stage, task.shard, task.key, "cached", record))
+        # In slices, because whole records of all shards of thousands of wearers would not fit the driver's memory.
+        for start in range(0, len(tasks), LOOKED_UP_AT_ONCE):
+            todo.extend(self._book_cached(tasks[start : start + LOOKED_UP_AT_ONCE], outcome))
         self.reporter.wave_started(name, len(tasks), len(tasks) - len(todo))
         settings = WorkerSettings(
             self.store.url, self.run_id, self.config.engine, self.config.embedding_model, self.threads
@@ -139,6 +153,17 @@ class Build:
             self.reporter.shard_finished(result)
         outcome.wave_seconds[name] = time.monotonic() - started
         self.reporter.wave_finished(name, outcome.wave_seconds[name])
+
+    def _book_cached(self, tasks: Sequence[ShardTask], outcome: BuildOutcome) -> Iterator[ShardTask]:
+        """Books the shards that are done already and yields the others."""
+        wanted = ((task.stage, task.key) for task in tasks)
+        found = ShardCache(self.store).find_many(wanted) if self.use_cache else {}
+        for task in tasks:
+            record = found.get((task.stage, task.key))
+            if record is None:
+                yield task
+            else:
+                outcome.book(ShardResult(task.stage, task.shard, task.key, "cached", record))
 
 
 def failure_lines(failures: Iterable[ShardResult]) -> list[str]:

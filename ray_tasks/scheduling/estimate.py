@@ -8,26 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from ray_tasks.config import BuildConfig
+from ray_tasks.config import BuildConfig, Prices
 from ray_tasks.corpus.layout import Layout
 from ray_tasks.embedding.encoder import encoder_identity
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.scheduling import planning
+from ray_tasks.scheduling.selection import Selection
 from ray_tasks.scheduling.tasks import Finished, ShardTask
 from ray_tasks.storage.cache import ShardCache
+from ray_tasks.storage.run_rates import Rate, read_rates
 from ray_tasks.storage.shards import Shard
 from ray_tasks.storage.store import ObjectStore
+
+ENCODING: Final = "embed"
+UNKNOWN: Final = "no earlier run to go by"
 
 
 @dataclass
 class StagePlan:
-    """Shards of one stage: done already, and to do (seconds of work for each from the last build, None if unknown)."""
+    """Shards of one stage: done already, and to do; what one takes in seconds of work, and GPUs while it does.
+
+    None where the seconds are not known. `all_cpus` says that a shard has all CPUs of a machine to itself.
+    """
 
     cached: int = 0
     to_do: int = 0
     seconds_each: float | None = None
+    gpus: float = 0.0
+    all_cpus: bool = False
 
     @property
     def seconds(self) -> float | None:
@@ -39,9 +49,10 @@ class StagePlan:
 
 @dataclass
 class Plan:
-    """The plan of a build, by stage in order."""
+    """The plan of a build, by stage in order, and where its times come from."""
 
     stages: dict[str, StagePlan] = field(default_factory=dict)
+    source: str = UNKNOWN
 
     @property
     def to_do(self) -> int:
@@ -49,12 +60,32 @@ class Plan:
         return sum(stage.to_do for stage in self.stages.values())
 
     def seconds(self, cpus: int) -> float | None:
-        """Wall seconds on so many CPUs (encoders use all of a machine); None where a stage's rate is unknown."""
+        """Wall seconds on so many CPUs; None where a stage's rate is unknown."""
+        return self._sum(lambda stage: 1.0 if stage.all_cpus else 1.0 / cpus)
+
+    def cpu_hours(self, cpus: int) -> float | None:
+        """Hours of CPUs that are held, on machines of so many CPUs."""
+        return self._sum(lambda stage: (cpus if stage.all_cpus else 1.0) / 3600)
+
+    def gpu_hours(self) -> float | None:
+        """Hours of GPUs that are held."""
+        return self._sum(lambda stage: stage.gpus / 3600)
+
+    def cost(self, cpus: int, prices: Prices) -> float | None:
+        """What the build costs; None where its hours or the price of what it needs are unknown."""
         total = 0.0
-        for name, stage in self.stages.items():
+        for hours, price in ((self.cpu_hours(cpus), prices.cpu_hour), (self.gpu_hours(), prices.gpu_hour)):
+            if hours is None or (hours and price is None):
+                return None
+            total += hours * (price or 0.0)
+        return None if prices.cpu_hour is None and prices.gpu_hour is None else total
+
+    def _sum(self, weight: Callable[[StagePlan], float]) -> float | None:
+        total = 0.0
+        for stage in self.stages.values():
             if stage.seconds is None:
                 return None
-            total += stage.seconds / (1 if name == "embed" else cpus)
+            total += stage.seconds * weight(stage)
         return total
 
     def to_json(self) -> dict[str, Any]:
@@ -63,24 +94,45 @@ class Plan:
             name: {"cached": stage.cached, "to_do": stage.to_do, "work_seconds": stage.seconds}
             for name, stage in self.stages.items()
         }
-        return {"stages": stages, "to_do": self.to_do}
+        return {"stages": stages, "to_do": self.to_do, "rates": self.source}
 
 
 def plan_build(
-    layout: Layout, store: ObjectStore, config: BuildConfig, last_build: Mapping[str, Any] | None = None
+    layout: Layout,
+    store: ObjectStore,
+    config: BuildConfig,
+    last_build: Mapping[str, Any] | None = None,
+    selection: Selection | None = None,
 ) -> Plan:
-    """The plan for a corpus; `last_build` is the `build` part of a manifest, from whose rates times are estimated."""
-    return _Planner(ShardCache(store), config, _rates(last_build)).plan(layout)
+    """The plan for a corpus, or for a selection of its hours.
+
+    Times come from the rates that the last runs left in the store and, for stages without, from `last_build`, the
+    `build` part of a manifest.
+    """
+    rates, source = known_rates(store, last_build)
+    plan = _Planner(ShardCache(store), config, rates, selection).plan(layout)
+    plan.source = source
+    return plan
 
 
-def _rates(last_build: Mapping[str, Any] | None) -> dict[str, float]:
-    stages = (last_build or {}).get("stages", {})
-    return {name: totals["seconds"] / totals["shards"] for name, totals in stages.items() if totals["shards"]}
+def known_rates(store: ObjectStore, last_build: Mapping[str, Any] | None) -> tuple[dict[str, Rate], str]:
+    """What a shard of each stage takes, and in words how that is known."""
+    rates: dict[str, Rate] = {}
+    for name, totals in ((last_build or {}).get("stages") or {}).items():
+        if totals["shards"]:
+            rates[name] = Rate(made=totals["shards"] - totals.get("failed", 0), seconds=totals["seconds"])
+    recorded, _ = read_rates(store)
+    parts = [f"the runs up to {recorded.run_id}"] if recorded.stages else []
+    if set(rates) - set(recorded.stages):
+        parts.append("the current memory")
+    return rates | dict(recorded.stages), " and ".join(parts) or UNKNOWN
 
 
 class _Planner:
-    def __init__(self, cache: ShardCache, config: BuildConfig, rates: Mapping[str, float]) -> None:
-        self._cache, self._config, self._rates = cache, config, rates
+    def __init__(
+        self, cache: ShardCache, config: BuildConfig, rates: Mapping[str, Rate], selection: Selection | None
+    ) -> None:
+        self._cache, self._config, self._rates, self._selection = cache, config, rates, selection
         self._plan = Plan()
 
     def plan(self, layout: Layout) -> Plan:
@@ -96,24 +148,51 @@ class _Planner:
         joined, open_days = self._stage("join", planning.join_tasks(segments, **engine), unsegmented, _day)
         tasks = planning.embed_tasks(extracted, joined, encoder=encoder)
         embedded, unembedded = self._stage("embed", tasks, unextracted | open_days, lambda shard: shard)
-        index = planning.index_tasks(captions, extracted, joined, embedded)
-        self._stage("index", index, unembedded | open_hours, _wearer)
+        self._index(planning.part_tasks(captions, extracted, joined, embedded), unembedded)
         return self._plan
+
+    def _index(self, tasks: list[ShardTask], unembedded: set[Shard]) -> None:
+        """From parts to indexes. Behind parts to do, lists are planned for where the known parts are many enough."""
+        large = {"ivf_from_rows": self._config.ivf_from_rows}
+        parts, open_parts = self._stage("part", tasks, unembedded, lambda shard: shard)
+        lists = planning.trained_views(parts, **large)
+        unknown = {shard for shard in open_parts if shard.wearer in lists}
+        trained, untrained = self._stage("train", planning.train_tasks(parts, **large), unknown, _wearer)
+        refilled = {
+            shard
+            for shard, record in parts.items()
+            if _wearer(shard) in untrained and not lists[shard.wearer].keys().isdisjoint(record.extra["counts"])
+        }
+        tasks = planning.fill_tasks(parts, trained, **large)
+        filled, open_fills = self._stage("fill", tasks, unknown | refilled, lambda shard: shard)
+        self._stage("index", planning.index_tasks(parts, trained, filled), open_parts | open_fills, _wearer)
 
     def _stage(
         self, name: str, tasks: Iterable[ShardTask], behind: set[Shard], unit: Callable[[Shard], Shard]
     ) -> tuple[dict[Shard, Finished], set[Shard]]:
         """Books a stage: its finished records, and the shards to do (unknown inputs `behind` count by their unit)."""
+        to_do = {shard for shard in map(unit, behind) if self._wanted(name, shard)}
+        unknown = [task for task in tasks if task.shard not in to_do and self._wanted(name, task.shard)]
+        found = self._cache.find_many(((task.stage, task.key) for task in unknown), verify=False)
         records: dict[Shard, Finished] = {}
-        to_do = {unit(shard) for shard in behind}
-        for task in tasks:
-            record = None if task.shard in to_do else self._cache.find(task.stage, task.key, verify=False)
+        for task in unknown:
+            record = found.get((task.stage, task.key))
             if record is None:
                 to_do.add(task.shard)
             else:
                 records[task.shard] = Finished.of(record)
-        self._plan.stages[name] = StagePlan(len(records), len(to_do), self._rates.get(name))
+        self._plan.stages[name] = self._booked(name, len(records), len(to_do))
         return records, to_do
+
+    def _wanted(self, stage: str, shard: Shard) -> bool:
+        return self._selection is None or self._selection.includes(stage, shard)
+
+    def _booked(self, stage: str, cached: int, to_do: int) -> StagePlan:
+        rate = self._rates.get(stage, Rate())
+        gpus = rate.gpu_seconds / rate.seconds if rate.seconds else 0.0
+        if stage == ENCODING and self._config.encoder_gpus is not None:
+            gpus = self._config.encoder_gpus
+        return StagePlan(cached, to_do, rate.seconds_each, gpus, all_cpus=stage == ENCODING and not gpus)
 
 
 def _of(stage: str, tasks: Iterable[ShardTask]) -> list[ShardTask]:

@@ -58,7 +58,7 @@ def gates_of_build(outcome: BuildOutcome, config: BuildConfig) -> list[GateResul
 
 def shard_failures(failures: Sequence[ShardResult], allowed: int) -> GateResult:
     """No more shards failed than are allowed."""
-    words = _listed(f"{len(failures)} shards failed", failure_lines(failures))
+    words = listed(f"{len(failures)} shards failed", failure_lines(failures))
     return GateResult("shards", len(failures) <= allowed, len(failures), f"at most {allowed}", words)
 
 
@@ -68,7 +68,7 @@ def balanced_books(by_wearer: Mapping[str, Mapping[str, StageTotals]]) -> GateRe
     A wearer with a failed shard is left out of the later stages, so only its stages' own books are looked at.
     """
     gaps = [gap for wearer, totals in sorted(by_wearer.items()) for gap in _gaps(wearer, totals)]
-    words = _listed("rows unaccounted for", gaps) if gaps else "every row is accounted for"
+    words = listed("rows unaccounted for", gaps) if gaps else "every row is accounted for"
     return GateResult("books", not gaps, len(gaps), "no gap", words)
 
 
@@ -81,19 +81,22 @@ def _gaps(wearer: str, totals: Mapping[str, StageTotals]) -> Iterator[str]:
     if "caption" not in totals or any(stage_totals.failed for stage_totals in totals.values()):
         return
     empty = StageTotals()
-    stages = {
-        name: totals.get(name, empty)
-        for name in ("observe", "caption", "extract", "segment", "join", "embed", "index")
-    }
-    atoms = stages["extract"].rows + stages["join"].rows
+    observe, caption, extract, segment, join, embed, part, index = (
+        totals.get(name, empty)
+        for name in ("observe", "caption", "extract", "segment", "join", "embed", "part", "index")
+    )
+    atoms = extract.rows + join.rows
     flows = [
-        ("captions", "observations", stages["caption"].ledger.taken, stages["observe"].rows),
-        ("extraction", "lines", stages["extract"].ledger.taken, stages["caption"].ledger.done),
-        ("segmentation", "captions", stages["segment"].ledger.taken, stages["caption"].rows),
-        ("joining", "window atoms", stages["join"].ledger.taken, stages["segment"].rows),
-        ("embedding", "atoms", stages["embed"].ledger.taken, atoms),
-        ("the index", "atoms", stages["index"].ledger.taken, atoms),
+        ("captions", "observations", caption.ledger.taken, observe.rows),
+        ("extraction", "lines", extract.ledger.taken, caption.ledger.done),
+        ("segmentation", "captions", segment.ledger.taken, caption.rows),
+        ("joining", "window atoms", join.ledger.taken, segment.rows),
+        ("embedding", "atoms", embed.ledger.taken, atoms),
+        ("the parts of the index", "atoms", part.ledger.taken, atoms),
+        ("the index", "atoms", index.ledger.taken, atoms),
     ]
+    if "part" not in totals:
+        del flows[5]
     for taker, things, taken, given in flows:
         if taken != given:
             yield f"{wearer}: {taker} took in {taken} of {given} {things}"
@@ -121,7 +124,7 @@ def error_rate(by_wearer: Mapping[str, Mapping[str, StageTotals]], allowed_perce
         if percent[wearer, stage] > allowed_percent and rates[wearer, stage][0] > ALWAYS_ALLOWED_ERRORS
     ]
     worst = max(percent.values(), default=0.0)
-    words = _listed("too many rows failed", over) if over else f"at most {worst:.2f}% of a wearer's rows failed"
+    words = listed("too many rows failed", over) if over else f"at most {worst:.2f}% of a wearer's rows failed"
     bound = f"at most {allowed_percent:g}% of a wearer's rows in a stage, or {ALWAYS_ALLOWED_ERRORS} rows"
     return GateResult("errors", not over, round(worst, 4), bound, words)
 
@@ -130,11 +133,9 @@ def _reasons(totals: StageTotals) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in totals.ledger.failed.most_common(3))
 
 
-def refusal(gates: Iterable[GateResult], memory_id: str | None, root: str) -> str | None:
-    """The message of a refused memory: each gate that failed, and what to do; None where all passed."""
+def refusal(gates: Iterable[GateResult], memory_id: str | None, root: str) -> str:
+    """The message of a refused memory: each gate that failed, and what to do; memory_id where it can be published."""
     failed = [gate for gate in gates if not gate.passed]
-    if not failed:
-        return None
     lines = [f"nothing was published: {', '.join(gate.name for gate in failed)}"]
     lines += [f"  {gate.name}: {gate.words} (bound: {gate.bound})" for gate in failed]
     lines.append("mend the cause and run the same command again; finished shards are kept")
@@ -146,7 +147,7 @@ def refusal(gates: Iterable[GateResult], memory_id: str | None, root: str) -> st
     return "\n".join(lines)
 
 
-def _listed(title: str, lines: Sequence[str]) -> str:
+def listed(title: str, lines: Sequence[str]) -> str:
     """A title and at most SHOWN_LINES lines below it."""
     shown = list(lines[:SHOWN_LINES])
     if len(lines) > SHOWN_LINES:

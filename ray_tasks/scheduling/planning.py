@@ -6,7 +6,7 @@ keys. So a change runs again exactly the shards that depend on it, and stops whe
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
@@ -22,7 +22,10 @@ STAGE_VERSIONS: Final[Mapping[str, str]] = {
     "segment": "1",
     "join": "1",
     "embed": "1",
-    "index": "1",
+    "part": "1",
+    "train": "1",
+    "fill": "1",
+    "index": "2",
 }
 """Raise a version whenever the code of a stage gives another output for the same input."""
 
@@ -90,17 +93,87 @@ def embed_tasks(extracted: Records, joined: Records, *, encoder: str) -> list[Sh
     ]
 
 
-def index_tasks(captions: Records, extracted: Records, joined: Records, embedded: Records) -> list[ShardTask]:
-    """One task for each wearer."""
-    stages = {"caption": captions, "extract": extracted, "join": joined, "embed": embedded}
-    parts: dict[str, dict[str, list[Finished]]] = defaultdict(lambda: {stage: [] for stage in stages})
-    for stage, records in stages.items():
-        for shard, record in sorted(records.items(), key=_by_shard):
-            parts[shard.wearer][stage].append(record)
+def part_tasks(captions: Records, extracted: Records, joined: Records, embedded: Records) -> list[ShardTask]:
+    """One task for each shard of vectors: an hour with its captions, or a day."""
     tasks = []
-    for wearer in sorted({shard.wearer for shard in captions}):
-        identity = {stage: _digests(records) for stage, records in parts[wearer].items()}
-        inputs = {stage: [record.key for record in records] for stage, records in parts[wearer].items()}
+    for shard, vectors in sorted(embedded.items(), key=_by_shard):
+        atoms = (joined if shard.hour is None else extracted)[shard]
+        read = [record for record in (captions.get(shard), atoms, vectors) if record]
+        inputs = {record.stage: record.key for record in read}
+        tasks.append(_task("part", shard, [[record.stage, record.digest] for record in read], inputs))
+    return tasks
+
+
+def trained_views(parts: Records, ivf_from_rows: int) -> dict[str, dict[str, int]]:
+    """By wearer, the views that have enough rows for inverted lists, and on how many of the first rows they train.
+
+    That is the largest power of two of them: so lists are trained again when a memory has doubled or its first rows
+    have changed, not every night.
+    """
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
+    for shard, record in parts.items():
+        rows[shard.wearer].update(record.extra["counts"])
+    large = {
+        wearer: {view: 1 << (n.bit_length() - 1) for view, n in sorted(counts.items()) if n >= ivf_from_rows}
+        for wearer, counts in rows.items()
+    }
+    return {wearer: views for wearer, views in large.items() if views}
+
+
+def train_tasks(parts: Records, *, ivf_from_rows: int) -> list[ShardTask]:
+    """One task for each wearer with a view of at least so many rows."""
+    tasks = []
+    for wearer, views in sorted(trained_views(parts, ivf_from_rows).items()):
+        chosen = {view: _first_parts(parts, wearer, view, rows) for view, rows in views.items()}
+        identity = {view: [views[view], _digests(records)] for view, records in chosen.items()}
+        inputs = {
+            view: {"rows": views[view], "parts": [record.key for record in records]} for view, records in chosen.items()
+        }
+        tasks.append(_task("train", Shard(wearer), identity, {"views": inputs}))
+    return tasks
+
+
+def _first_parts(parts: Records, wearer: str, view: str, rows: int) -> list[Finished]:
+    """The parts, in order of time, that hold the first `rows` rows of a view."""
+    chosen: list[Finished] = []
+    for shard, record in sorted(parts.items(), key=_by_shard):
+        if shard.wearer == wearer and rows > 0 and (here := record.extra["counts"].get(view, 0)):
+            chosen.append(record)
+            rows -= here
+    return chosen
+
+
+def fill_tasks(parts: Records, trained: Records, *, ivf_from_rows: int) -> list[ShardTask]:
+    """One task for each part that has rows of a view for which a template was trained."""
+    tasks = []
+    large = trained_views(parts, ivf_from_rows)
+    for shard, record in sorted(parts.items(), key=_by_shard):
+        template = trained.get(Shard(shard.wearer))
+        views = [view for view in large.get(shard.wearer, ()) if view in record.extra["counts"]]
+        if template and views:
+            inputs = {"part": record.key, "train": template.key, "views": views}
+            tasks.append(_task("fill", shard, [record.digest, template.digest, views], inputs))
+    return tasks
+
+
+def index_tasks(parts: Records, trained: Records, filled: Records) -> list[ShardTask]:
+    """One task for each wearer that has captions: the merge of its parts."""
+    by_wearer: dict[str, list[tuple[Finished, Finished | None]]] = defaultdict(list)
+    for shard, record in sorted(parts.items(), key=_by_shard):
+        by_wearer[shard.wearer].append((record, filled.get(shard)))
+    tasks = []
+    for wearer, records in sorted(by_wearer.items()):
+        template = trained.get(Shard(wearer))
+        identity = {
+            "parts": [part.digest for part, _ in records],
+            "fills": [fill.digest if fill else None for _, fill in records],
+            "train": template.digest if template else None,
+        }
+        inputs = {
+            "parts": [part.key for part, _ in records],
+            "fills": [fill.key if fill else None for _, fill in records],
+            "train": template.key if template else None,
+        }
         tasks.append(_task("index", Shard(wearer), identity, inputs))
     return tasks
 

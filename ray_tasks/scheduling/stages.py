@@ -6,15 +6,16 @@ No ray here, so the same functions run inside an actor, in a test, or in a debug
 from __future__ import annotations
 
 import json
+import socket
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from ray_tasks.corpus.fuse import Clip, fuse
@@ -25,8 +26,6 @@ from ray_tasks.embedding.encoder import SentenceEncoder
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import atom_report
 from ray_tasks.extraction.types import CONTEXT_MS, Extraction, Extractor
-from ray_tasks.index.files import build_wearer_index
-from ray_tasks.index.memory import CAPTION_VIEW
 from ray_tasks.ledger import Ledger, merge_ledgers
 from ray_tasks.rows import (
     ATOM_SCHEMA,
@@ -39,8 +38,10 @@ from ray_tasks.rows import (
     to_table,
     vector_schema,
 )
-from ray_tasks.scheduling.tasks import ShardFailure, ShardResult, ShardTask, WorkerSettings
+from ray_tasks.scheduling.index_stages import fill_part, make_part, merge_index, train_views
+from ray_tasks.scheduling.tasks import ShardFailure, ShardResult, ShardTask, StageOutput, WorkerSettings
 from ray_tasks.storage.cache import DATA_FILE, ShardCache, table_bytes
+from ray_tasks.storage.run_records import Attempt
 from ray_tasks.storage.shards import DoneRecord, Shard, content_key
 from ray_tasks.storage.store import MissingObjectError, ObjectStore, StoreError, open_store
 
@@ -48,17 +49,6 @@ TRACEBACK_LINES: Final = 12
 MAX_ATTEMPTS: Final = 3
 CLIPS_FILE: Final = "clips.json"
 """Beside the observations of an hour: the clips that were recorded in it, by the start of their window."""
-
-
-@dataclass
-class StageOutput:
-    """Files of a finished shard, its rows and books, and what later stages need to plan."""
-
-    files: Mapping[str, bytes]
-    rows: int
-    ledger: Ledger
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,16 +71,6 @@ class Worker:
     def extractor(self) -> Extractor:
         """The extraction engine."""
         return make_extractor(self.settings.engine)
-
-    def embed_together(self, tasks: Sequence[ShardTask]) -> None:
-        """Embeds the texts of several shards in one go, so that each shard then finds its vectors at hand."""
-        texts: list[str] = []
-        for task in tasks:
-            try:
-                texts.extend(self.table(task.inputs["stage"], task.inputs["key"]).column("text").to_pylist())
-            except (LookupError, StoreError):
-                continue  # that shard fails by itself, with this error, when its turn comes
-        self.encoder(texts)
 
     def record(self, stage: str, key: str) -> DoneRecord:
         """The record of an input, which exists since its stage has run; its files are checked when read."""
@@ -118,36 +98,63 @@ def run_task(task: ShardTask, worker: Worker, stages: Stages | None = None, shar
     started = time.monotonic()
     attempts = f"runs/{worker.settings.run_id}/attempts/{task.stage}/{task.key}"
     try:
-        _note_attempt(attempts, worker.cache.store)
+        _note_attempt(attempts, worker.cache.store, task.shard)
         output = (stages or STAGES)[task.stage](task, worker)
-        record = worker.cache.commit(
-            task.stage,
-            str(task.shard),
-            task.key,
-            output.files,
-            rows=output.rows,
-            seconds=time.monotonic() - started + shared_seconds,
-            ledger=output.ledger,
-            extra=output.extra,
-            tokens=output.tokens,
-        )
+        with output.scratch or nullcontext():
+            record = worker.cache.commit(
+                task.stage,
+                str(task.shard),
+                task.key,
+                output.files,
+                rows=output.rows,
+                seconds=time.monotonic() - started + shared_seconds,
+                ledger=output.ledger,
+                extra=output.extra,
+                tokens=output.tokens,
+            )
     except Exception as error:  # noqa: BLE001 - whatever a shard dies of is recorded; the rest of the build goes on
-        worker.cache.store.delete(attempts)
+        _strike_out(attempts, worker.cache.store)
         tail = "".join(traceback.format_exception(error)).splitlines()[-TRACEBACK_LINES:]
         failure = ShardFailure(type(error).__name__, str(error), "\n".join(tail))
         return ShardResult(task.stage, task.shard, task.key, "failed", failure=failure)
-    worker.cache.store.delete(attempts)
+    _strike_out(attempts, worker.cache.store)
     return ShardResult(task.stage, task.shard, task.key, "done", record)
 
 
-def _note_attempt(key: str, store: ObjectStore) -> None:
+def embed_together(tasks: Sequence[ShardTask], worker: Worker) -> None:
+    """Embeds the texts of several shards in one go, so that each shard then finds its vectors at hand.
+
+    Whatever goes wrong comes up again, and is recorded, when the shard at fault is made by itself. So does what kills
+    the worker: this is tried once in a run, and after that its shards are left to be made one by one.
+    """
+    attempts = f"runs/{worker.settings.run_id}/attempts/together/{content_key([task.key for task in tasks])}"
+    with suppress(Exception):
+        _note_attempt(attempts, worker.cache.store, tasks[0].shard, most=1)
+        try:
+            texts: list[str] = []
+            for task in tasks:
+                with suppress(LookupError, StoreError, ValueError):  # gone, damaged, or no table
+                    texts.extend(worker.table(task.inputs["stage"], task.inputs["key"]).column("text").to_pylist())
+            worker.encoder(texts)
+        finally:
+            _strike_out(attempts, worker.cache.store)
+
+
+def _note_attempt(key: str, store: ObjectStore, shard: Shard, most: int = MAX_ATTEMPTS) -> None:
     try:
-        before = int(store.read(key))
-    except MissingObjectError:
+        before = Attempt.model_validate_json(store.read(key)).attempts
+    except (MissingObjectError, ValueError):  # none yet, or one that a power cut emptied
         before = 0
-    if before >= MAX_ATTEMPTS:
+    if before >= most:
         raise LostWorkerError(f"its worker died {before} times (out of memory or a crash); not tried again in this run")
-    store.write(key, str(before + 1).encode())
+    note = Attempt(shard=str(shard), since=time.time(), host=socket.gethostname(), attempts=before + 1)
+    store.write(key, note.model_dump_json().encode(), durable=False)
+
+
+def _strike_out(key: str, store: ObjectStore) -> None:
+    """Removes the note of an attempt; one that stays, since the store is away, counts as an attempt and no more."""
+    with suppress(StoreError):
+        store.delete(key)
 
 
 def _table_output(table: pa.Table, ledger: Ledger, extra: Mapping[str, Any] | None = None) -> StageOutput:
@@ -248,26 +255,6 @@ def _embed(task: ShardTask, worker: Worker) -> StageOutput:
     return StageOutput({DATA_FILE: data}, len(table), Ledger(taken=len(atoms), done=len(table)), tokens=tokens)
 
 
-def _index(task: ShardTask, worker: Worker) -> StageOutput:
-    """All shards of one wearer to the files of that wearer's memory."""
-    inputs = task.inputs
-    captions = pa.concat_tables([worker.table("caption", key) for key in inputs["caption"]])
-    stages = [("extract", key) for key in inputs["extract"]] + [("join", key) for key in inputs["join"]]
-    atoms = pa.concat_tables([worker.table(stage, key) for stage, key in stages])
-    vectors = pa.concat_tables([worker.table("embed", key) for key in inputs["embed"]])
-    column = vectors.column("vector").combine_chunks()
-    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(vectors), column.type.list_size)
-    owners = {owner: row for row, owner in enumerate(vectors.column("owner_id").to_pylist())}
-    built = build_wearer_index(captions, atoms, owners, np.asarray(matrix, np.float32))
-    rows = sum(count for view, count in built.counts.items() if view != CAPTION_VIEW)
-    extra = {
-        "counts": dict(built.counts),
-        "day_bounds": {str(day): list(bounds) for day, bounds in built.day_bounds.items()},
-        "dimension": int(matrix.shape[1]),
-    }
-    return StageOutput(built.files, rows, Ledger(taken=len(atoms), done=rows), extra)
-
-
 Stages = Mapping[str, Callable[[ShardTask, Worker], StageOutput]]
 
 STAGES: Final[Stages] = {
@@ -277,5 +264,8 @@ STAGES: Final[Stages] = {
     "segment": _segment,
     "join": _join,
     "embed": _embed,
-    "index": _index,
+    "part": make_part,
+    "train": train_views,
+    "fill": fill_part,
+    "index": merge_index,
 }

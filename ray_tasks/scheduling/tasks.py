@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, Protocol
 
+from ray_tasks.ledger import Ledger
 from ray_tasks.storage.shards import DoneRecord, Shard
 
 Outcome = Literal["done", "cached", "failed"]
 
-PLANNED_EXTRA: Final[Mapping[str, str]] = {"observe": "touches", "caption": "tail"}
+PLANNED_EXTRA: Final[Mapping[str, str]] = {"observe": "touches", "caption": "tail", "part": "counts"}
 """The part of a record's `extra` from which the next stage is planned, by stage."""
 
 
@@ -100,6 +103,21 @@ class ShardResult:
             DoneRecord.from_json(data["record"]) if data["record"] else None,
             ShardFailure(**data["failure"]) if data["failure"] else None,
         )
+
+
+@dataclass
+class StageOutput:
+    """Files of a finished shard, its rows and books, and what later stages need to plan.
+
+    `scratch` is the folder of files that are handed over as paths; it goes when they have been committed.
+    """
+
+    files: Mapping[str, bytes | Path]
+    rows: int
+    ledger: Ledger
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    tokens: int = 0
+    scratch: TemporaryDirectory[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,22 +10,24 @@ process (s3_client.py).
 
 from __future__ import annotations
 
-import hashlib
 import io
+import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
 from ray_tasks.errors import UsageError
+from ray_tasks.storage.interface import ConflictError, MissingObjectError, StoredObject, StoreError, check_key, is_key
 from ray_tasks.storage.local_copies import LocalCopies
 from ray_tasks.storage.retrying import HASTY, PATIENT, ExhaustedError, RetryPolicy, retry
 from ray_tasks.storage.s3_client import s3_client
 from ray_tasks.storage.s3_conditional import put_if_version
 from ray_tasks.storage.s3_errors import StoreAccessError, explain, is_transient
-from ray_tasks.storage.s3_transfer import SHA_FIELD, Download, complete_upload, content_md5, is_in_place
-from ray_tasks.storage.store import ConflictError, MissingObjectError, StoreError, check_key, is_key
+from ray_tasks.storage.s3_transfer import Download, HashSink, Sink, content_md5, download_range
+from ray_tasks.storage.s3_upload import PARALLEL_PARTS, Content, content_of_bytes, content_of_file, upload_in_parts
 
 T = TypeVar("T")
 
@@ -37,6 +39,8 @@ _URL = re.compile(r"s3://(?P<bucket>[A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(?:/(?P<p
 
 class S3Store:
     """The objects below ``s3://bucket/prefix``. Retries end in a StoreError that names object, attempts and cause."""
+
+    parallel = 32
 
     def __init__(self, url: str, policy: RetryPolicy = PATIENT, *, part_bytes: int = PART_BYTES) -> None:
         match = _URL.fullmatch(url)
@@ -56,21 +60,55 @@ class S3Store:
 
     def read(self, key: str) -> bytes:
         """See ObjectStore.read."""
-        sink = io.BytesIO()
-        self._download(key, sink)
-        return sink.getvalue()
+        return self.read_versioned(key)[0]
 
-    def write(self, key: str, data: bytes) -> None:
+    def read_versioned(self, key: str) -> tuple[bytes, str]:
+        """See ObjectStore.read_versioned."""
+        sink = io.BytesIO()
+        version = self._download(key, sink)
+        return sink.getvalue(), version
+
+    def write(self, key: str, data: bytes, *, durable: bool = True) -> str:
         """See ObjectStore.write. Each body carries its Content-MD5, so that the server refuses a damaged one."""
+        del durable  # S3 answers only when an object is safe
         if len(data) > self.part_bytes:
-            self._write_in_parts(key, data)
-            return
+            return self._write_in_parts(key, content_of_bytes(data))
         where, md5 = self._where(key), content_md5(data)
-        self._try("write", key, lambda _: self._client.put_object(**where, Body=data, ContentMD5=md5))
+        answer = self._try("write", key, lambda _: self._client.put_object(**where, Body=data, ContentMD5=md5))
+        return str(answer["ETag"])
+
+    def write_file(self, key: str, path: Path, *, durable: bool = True) -> str:
+        """See ObjectStore.write_file."""
+        if path.stat().st_size <= self.part_bytes:
+            return self.write(key, path.read_bytes(), durable=durable)
+        with content_of_file(path) as content:
+            return self._write_in_parts(key, content)
+
+    def make_durable(self, keys: Iterable[str]) -> None:
+        """See ObjectStore.make_durable; every object is, from its write on."""
+        del keys
 
     def exists(self, key: str) -> bool:
         """See ObjectStore.exists."""
         return self._head(key) is not None
+
+    def holds(self, key: str, sha256: str, size: int, version: str = "") -> bool:
+        """See ObjectStore.holds; one HEAD request where the object still has the version of its write.
+
+        An ETag changes with the content, and S3 guards what it stores by checksums of its own, so an equal ETag and
+        size are proof. Other ETags prove nothing against an object (a copied bucket gives new ones): it is read then.
+        """
+        head = self._head(key)
+        if head is None or head["ContentLength"] != size:
+            return False
+        if version and head["ETag"] == version:
+            return True
+        sink = HashSink()
+        try:
+            self._download(key, sink)
+        except MissingObjectError:
+            return False
+        return sink.content == (sha256, size)
 
     def version(self, key: str) -> str | None:
         """See ObjectStore.version; the ETag."""
@@ -95,32 +133,36 @@ class S3Store:
         self._try("delete", key, lambda _: self._client.delete_object(**where))
 
     def list_keys(self, prefix: str) -> Iterator[str]:
-        """See ObjectStore.list_keys; objects under names that no key has (folder markers) are left out."""
-        below = self._base + (f"{check_key(prefix.rstrip('/'))}/" if prefix else "")
-        keys: list[str] = []
-        token: dict[str, str] = {}
-        while True:
-            page = self._list_page(prefix, below, token)
-            names = (entry["Key"] for entry in page.get("Contents", []))
-            keys += [key for name in names if (key := self._key_of(name))]
-            if not page.get("IsTruncated"):
-                yield from sorted(keys)
-                return
-            token = {"ContinuationToken": page["NextContinuationToken"]}
+        """See ObjectStore.list_keys."""
+        yield from sorted(key for key, _ in self._listed(prefix))
+
+    def list_objects(self, prefix: str) -> Iterator[StoredObject]:
+        """See ObjectStore.list_objects; a page at a time."""
+        for key, entry in self._listed(prefix):
+            yield StoredObject(key, int(entry["Size"]), entry["LastModified"].timestamp())
+
+    def list_versions(self, prefix: str, most: int) -> Iterator[tuple[str, int, str]]:
+        """See ObjectStore.list_versions."""
+        for key, entry in itertools.islice(self._listed(prefix), most):
+            yield key, int(entry["Size"]), str(entry["ETag"])
 
     def local_path(self, key: str) -> Path:
         """See ObjectStore.local_path; a copy in this machine's cache (local_copies.py), fetched once per version."""
         head = self._head(key)
         if head is None:
             raise MissingObjectError(f"there is no {key} in {self.url}")
-        version = str(head["ETag"])
+        version, size = str(head["ETag"]), int(head["ContentLength"])
 
         def download(sink: BinaryIO) -> None:
-            if self._download(key, sink) != version:
-                raise StoreError(f"{key} in {self.url} was replaced while it was read; run the command again")
+            try:
+                self._download_ranges(key, version, size, sink)
+            except ConflictError as error:
+                raise StoreError(
+                    f"{key} in {self.url} was replaced while it was read; run the command again"
+                ) from error
 
         identity = f"{self._client.meta.endpoint_url} {self.bucket} {self._base}{key} {version}"
-        return LocalCopies.from_environment().path_of(identity, key, int(head["ContentLength"]), download)
+        return LocalCopies.from_environment().path_of(identity, key, size, download)
 
     def remove_abandoned(self, age_s: float) -> int:
         """See ObjectStore.remove_abandoned; aborts unfinished uploads in parts, which S3 keeps and bills unseen."""
@@ -178,9 +220,35 @@ class S3Store:
             raise StoreAccessError(f"there is no bucket {self.bucket}; create it or correct {self.url}") from error
         self._bucket_seen = True
 
-    def _download(self, key: str, sink: BinaryIO) -> str:
+    def _download(self, key: str, sink: Sink) -> str:
         where, download = self._where(key), Download(sink)
         return self._try("read", key, lambda _: download.attempt(self._client, where))
+
+    def _download_ranges(self, key: str, version: str, size: int, sink: BinaryIO) -> None:
+        """Fetches ranges of one version side by side; raises ConflictError where the object has another by now."""
+        where, file = self._where(key), sink.fileno()
+
+        def fetch(start: int) -> None:
+            length = min(self.part_bytes, size - start)
+            self._try("read", key, lambda _: download_range(self._client, where, version, start, length, file))
+
+        with ThreadPoolExecutor(PARALLEL_PARTS) as pool:
+            for _ in pool.map(fetch, range(0, size, self.part_bytes)):
+                pass
+
+    def _listed(self, prefix: str) -> Iterator[tuple[str, Any]]:
+        """Keys below a prefix with what a listing says of each; names that no key has (folder markers) are left out."""
+        below = self._base + (f"{check_key(prefix.rstrip('/'))}/" if prefix else "")
+        token: dict[str, str] = {}
+        while True:
+            page = self._list_page(prefix, below, token)
+            for entry in page.get("Contents", []):
+                key = self._key_of(entry["Key"])
+                if key:
+                    yield key, entry
+            if not page.get("IsTruncated"):
+                return
+            token = {"ContinuationToken": page["NextContinuationToken"]}
 
     def _list_page(self, prefix: str, below: str, token: dict[str, str]) -> Any:
         where = {"Bucket": self.bucket, "Prefix": below}
@@ -196,37 +264,16 @@ class S3Store:
         except MissingObjectError:
             return  # it was finished or aborted in the meantime
 
-    def _write_in_parts(self, key: str, data: bytes) -> None:
-        where, sha = self._where(key), hashlib.sha256(data).hexdigest()
-        create = self._try(
-            "write", key, lambda _: self._client.create_multipart_upload(**where, Metadata={SHA_FIELD: sha})
-        )
-        upload = str(create["UploadId"])
-        try:
-            view = memoryview(data)
-            starts = range(0, len(data), self.part_bytes)
-            pieces = [view[start : start + self.part_bytes] for start in starts]
-            etags = [self._put_part(key, upload, number, piece) for number, piece in enumerate(pieces, 1)]
-            self._try("finish", key, lambda attempt: complete_upload(self._client, where, upload, etags, attempt))
-        except BaseException as error:
-            self._abort_after(error, key, upload)
-            raise
-        if not self._try("verify", key, lambda _: is_in_place(self._client, where, len(data), sha)):
-            raise StoreError(f"{key} in {self.url} is not what was uploaded ({len(data)} bytes); run the command again")
+    def _write_in_parts(self, key: str, content: Content) -> str:
+        def attempt(verb: str, request: Callable[[int], Any]) -> Any:
+            return self._try(verb, key, request)
 
-    def _put_part(self, key: str, upload_id: str, number: int, piece: memoryview) -> str:
-        where = self._where(key) | {"UploadId": upload_id}
-        md5 = content_md5(piece)
-        answer = self._try(
-            "write",
-            key,
-            lambda _: self._client.upload_part(**where, PartNumber=number, Body=bytes(piece), ContentMD5=md5),
-        )
-        return str(answer["ETag"])
-
-    def _abort_after(self, error: BaseException, key: str, upload_id: str) -> None:
-        """Gives up an upload after `error`, which stays the error to report where this fails too."""
-        try:
+        def abort(upload_id: str) -> None:
             self._abort(key, upload_id)
-        except StoreError as second:
-            error.add_note(f"its parts stay in the bucket until they are swept: {second}")
+
+        version = upload_in_parts(self._client, self._where(key), content, self.part_bytes, attempt, abort)
+        if version is None:
+            raise StoreError(
+                f"{key} in {self.url} is not what was uploaded ({content.size} bytes); run the command again"
+            )
+        return version

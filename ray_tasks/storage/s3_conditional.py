@@ -18,8 +18,8 @@ def put_if_version(client: Any, where: Mapping[str, str], data: bytes, expected:
 
     A refusal is not always a conflict. Where the answer to an earlier attempt was lost, it may be our own write that
     stands in the way: it is one if exactly `data` is stored. And Ceph's gateway, with the services built on it, refuses
-    an ETag in the quotes in which it sends it (block/buzz issue 3002, slatedb issue 1818): where the object still has
-    the expected version, the write is sent again without quotes. Raises botocore's ClientError for a true conflict.
+    an ETag in the quotes in which it sends it: where the object still has the expected version, the write is sent again
+    without quotes. Raises botocore's ClientError for a true conflict.
     """
     from botocore.exceptions import ClientError
 

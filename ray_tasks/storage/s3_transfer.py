@@ -1,25 +1,74 @@
-"""Moving one object between S3 and this machine: downloads that resume, uploads in parts that are verified."""
+"""Moving one object between S3 and this machine: downloads that resume, in one stream or in several at once."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import tempfile
+import os
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
-from ray_tasks.storage.s3_errors import CutBodyError, code_of, status_of
+from ray_tasks.storage.s3_errors import CutBodyError, status_of
 
 CHUNK_BYTES = 1 << 20
 
-SHA_FIELD = "sha256"
-"""User metadata of an object that was uploaded in parts: says, even after a lost answer, whose upload is in place."""
+
+class Sink(Protocol):
+    """Where a download goes: a file, or a HashSink."""
+
+    def write(self, data: bytes, /) -> int:
+        """Takes the next bytes."""
+        ...
+
+    def tell(self) -> int:
+        """How many bytes were taken."""
+        ...
+
+    def seek(self, position: int, /) -> int:
+        """Goes back; only ever to the beginning."""
+        ...
+
+    def truncate(self) -> int:
+        """Forgets what lies behind the position."""
+        ...
+
+
+class HashSink:
+    """Keeps the sha256 and size of what is written, and nothing else."""
+
+    def __init__(self) -> None:
+        self._digest, self._size = hashlib.sha256(), 0
+
+    @property
+    def content(self) -> tuple[str, int]:
+        """sha256 and size (bytes) of what was written."""
+        return self._digest.hexdigest(), self._size
+
+    def write(self, data: bytes) -> int:
+        """See Sink."""
+        self._digest.update(data)
+        self._size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """See Sink."""
+        return self._size
+
+    def seek(self, position: int) -> int:
+        """See Sink."""
+        assert position == 0
+        self._digest, self._size = hashlib.sha256(), 0
+        return 0
+
+    def truncate(self) -> int:
+        """See Sink."""
+        return self._size
 
 
 class Download:
     """A download into `sink` that goes on where a cut connection left off, as long as the object is still the same."""
 
-    def __init__(self, sink: BinaryIO) -> None:
+    def __init__(self, sink: Sink) -> None:
         self.sink = sink
         self.version: str | None = None
 
@@ -53,41 +102,20 @@ class Download:
         return self.attempt(client, where)
 
 
+def download_range(client: Any, where: Mapping[str, str], version: str, start: int, size: int, file: int) -> None:
+    """Fetches `size` bytes from `start` on of this very version to the same place of an open file (its descriptor).
+
+    Raises CutBodyError where fewer came, and botocore's ClientError (412) where the object has another version by now.
+    """
+    response = client.get_object(**where, Range=f"bytes={start}-{start + size - 1}", IfMatch=version)
+    place = start
+    for chunk in response["Body"].iter_chunks(CHUNK_BYTES):
+        os.pwrite(file, chunk, place)
+        place += len(chunk)
+    if response["ETag"] != version or "ContentRange" not in response or place != start + size:
+        raise CutBodyError(f"{place - start} of {size} bytes came")
+
+
 def content_md5(data: bytes | memoryview) -> str:
     """The Content-MD5 header of a body: every S3 server refuses a body that does not match it."""
     return base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
-
-
-def complete_upload(client: Any, where: Mapping[str, str], upload_id: str, etags: list[str], attempt: int) -> None:
-    """Joins uploaded parts; in a second attempt an unknown upload is one whose first completion went through.
-
-    Whether it did is for `is_in_place` to find out, which follows every completion.
-    """
-    from botocore.exceptions import ClientError
-
-    parts = [{"PartNumber": number, "ETag": etag} for number, etag in enumerate(etags, 1)]
-    try:
-        client.complete_multipart_upload(**where, UploadId=upload_id, MultipartUpload={"Parts": parts})
-    except ClientError as error:
-        if attempt == 1 or code_of(error) != "NoSuchUpload":
-            raise
-
-
-def is_in_place(client: Any, where: Mapping[str, str], size: int, sha: str) -> bool:
-    """Whether the object has this size (bytes) and sha256: its metadata say so or, where they are lost, its content."""
-    from botocore.exceptions import ClientError
-
-    try:
-        head = client.head_object(**where)
-        if head["ContentLength"] != size:
-            return False
-        if SHA_FIELD in head["Metadata"]:
-            return bool(head["Metadata"][SHA_FIELD] == sha)
-        with tempfile.TemporaryFile() as sink:
-            Download(sink).attempt(client, where)
-            sink.seek(0)
-            return hashlib.file_digest(sink, "sha256").hexdigest() == sha
-    except ClientError as error:
-        if status_of(error) == 404:
-            return False
-        raise

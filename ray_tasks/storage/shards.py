@@ -52,7 +52,8 @@ class DoneRecord:
     """What done.json holds of a finished shard.
 
     `files` maps file name to (sha256, bytes); `extra` carries what later stages need to plan (digests of parts);
-    `tokens` counts what a model read and wrote for it.
+    `tokens` counts what a model read and wrote for it. `versions` maps file name to the version that the store gave the
+    file (see ObjectStore.holds), where that says more than the sha256; it is no part of the content.
     """
 
     stage: str
@@ -64,6 +65,7 @@ class DoneRecord:
     files: Mapping[str, tuple[str, int]]
     extra: Mapping[str, Any] = field(default_factory=dict)
     tokens: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -72,6 +74,10 @@ class DoneRecord:
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary."""
+        files = {
+            name: {"sha256": sha, "bytes": size} | ({"version": self.versions[name]} if name in self.versions else {})
+            for name, (sha, size) in sorted(self.files.items())
+        }
         return {
             "stage": self.stage,
             "shard": self.shard,
@@ -79,14 +85,15 @@ class DoneRecord:
             "rows": self.rows,
             "seconds": round(self.seconds, 4),
             "ledger": self.ledger.to_json(),
-            "files": {name: {"sha256": sha, "bytes": size} for name, (sha, size) in sorted(self.files.items())},
+            "files": files,
             "extra": dict(self.extra),
             "tokens": self.tokens,
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DoneRecord:
-        """The inverse of to_json; raises KeyError or TypeError for anything else."""
+        """The inverse of to_json; raises KeyError, TypeError, ValueError or AttributeError for anything else."""
+        files = data["files"]
         return cls(
             data["stage"],
             data["shard"],
@@ -94,7 +101,8 @@ class DoneRecord:
             data["rows"],
             data["seconds"],
             Ledger.from_json(data["ledger"]),
-            {name: (entry["sha256"], entry["bytes"]) for name, entry in data["files"].items()},
+            {name: (entry["sha256"], entry["bytes"]) for name, entry in files.items()},
             data["extra"],
             data.get("tokens", 0),
+            {name: entry["version"] for name, entry in files.items() if "version" in entry},
         )

@@ -188,3 +188,10 @@ def test_a_byte_order_mark_and_a_bad_byte_are_handled(read_clips: ReadClips) -> 
     read = read_clips(b"\xef\xbb\xbf" + content.replace("\\u0007", "\x07").encode().replace(b"\x07", b"\xe9"))
     assert texts(read) == ["after"]
     assert read.ledger.failed == {"bad_bytes": 1}
+
+
+def test_a_number_without_end_costs_no_other_row(read_clips: ReadClips) -> None:
+    text = json.dumps([clip(row(110943, 110945), row("LONG", 110945), row(110945, 110947, "I drink."))])
+    read = read_clips(text.replace('"LONG"', "1" * 5000).encode())
+    assert texts(read) == ["I fill the jug.", "I drink."]
+    assert read.ledger.failed == {"bad_time": 1}

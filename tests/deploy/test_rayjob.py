@@ -129,9 +129,11 @@ def test_every_field_exists_in_kuberay(spec: dict[str, Any]) -> None:
 
 def test_the_entrypoint_is_the_nightly_job_with_everything_written_out(spec: dict[str, Any]) -> None:
     words = spec["entrypoint"].split()
-    assert words[:3] == ["python", "-m", "jobs.build"]
+    assert words[:3] == ["python", "-m", "jobs.nightly"]
     options = dict(zip(words[3::2], words[4::2], strict=True))
-    assert options.keys() == {"--corpus", "--root"}
+    assert options.keys() == {"--corpus", "--root", "--config", "--deadline"}
+    # The job ends itself, with a report, before the cluster is taken from under it.
+    assert 0 < float(options["--deadline"]) < spec["activeDeadlineSeconds"] - 600
     assert options["--root"].startswith("s3://")
     # The submitter's shell reads this line before the head does.
     assert not set(spec["entrypoint"]) & set("$`\"'\\\n")

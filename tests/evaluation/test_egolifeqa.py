@@ -246,3 +246,26 @@ def test_the_real_questions_are_all_read(shared_data: Path) -> None:
     )
     assert Counter(question.answer for question in file.questions) == Counter({"D": 67, "B": 66, "C": 62, "A": 57})
     assert sum(is_time_aware(question.question.text) for question in file.questions) == 177
+
+
+@pytest.mark.parametrize("field", ["ID", "query_time", "target_time", "type", "question", "choice_a", "answer"])
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 800 + "]" * 800, '"\\ud83d"', "NaN", "1e999", '"a\\u0000b"'])
+def test_a_strange_value_costs_no_other_question_and_can_be_stored(tmp_path: Path, field: str, value: str) -> None:
+    good = {
+        "ID": "1",
+        "query_time": {"date": "DAY1", "time": "11350000"},
+        "target_time": {"date": "DAY1", "time": "11000000"},
+        "type": "EventRecall",
+        "question": "Where is the rope?",
+        **{f"choice_{letter}": f"place {letter}" for letter in "abcd"},
+        "answer": "A",
+    }
+    strange = ", ".join(f'"{name}": {value if name == field else json.dumps(good[name])}' for name in good)
+    path = tmp_path / "questions.json"
+    path.write_text(f"[{{{strange}}}, {json.dumps({**good, 'ID': '2'})}]", encoding="utf-8")
+    read = read_egolifeqa(path, "B1_MARA")
+    assert "2" in {entry.question.question_id for entry in read.questions}
+    for text in (repr(read.skipped), *(json.dumps(repr(entry), ensure_ascii=False) for entry in read.questions)):
+        assert text.encode()
+    for entry in read.questions:
+        assert f"{entry.question.question_id}{entry.question.text}{entry.raw_category}".encode()

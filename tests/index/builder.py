@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,10 +12,30 @@ import numpy as np
 import numpy.typing as npt
 
 from ray_tasks.corpus.week_time import day_of
-from ray_tasks.index.files import WearerIndex, build_wearer_index, load_wearer_memory
+from ray_tasks.index.files import load_wearer_memory
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.index.memory import WearerMemory
+from ray_tasks.index.merging import PartFiles, merge_parts
+from ray_tasks.index.parts import Part, build_part
 from ray_tasks.rows import ATOM_SCHEMA, CAPTION_SCHEMA, Atom, Caption, Line, make_atom_id, to_table
+
+
+@dataclass(frozen=True)
+class BuiltFiles:
+    """What a merge made, read into memory."""
+
+    files: Mapping[str, bytes]
+    counts: Mapping[str, int]
+    day_bounds: Mapping[int, tuple[int, int]]
+
+
+def merged(parts: Sequence[Part], dimension: int) -> BuiltFiles:
+    """The files of a memory of some parts."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = [PartFiles(part.files().__getitem__) for part in parts]
+        built = merge_parts(sources, dimension, Path(folder))
+        files = {name: path.read_bytes() for name, path in built.files.items()}
+    return BuiltFiles(files, built.counts, built.day_bounds)
 
 
 @dataclass
@@ -49,12 +70,15 @@ class MemoryBuilder:
                 vectors[row, hashlib.sha256(token.encode()).digest()[0] % self.dimension] += 1
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
-    def build(self) -> WearerIndex:
-        """The files of the memory."""
+    def part(self) -> Part:
+        """Everything as one part."""
         owners = {atom.atom_id: row for row, atom in enumerate(self.atoms)}
         matrix = self.embed([atom.text for atom in self.atoms])
-        captions = to_table(self.captions, CAPTION_SCHEMA)
-        return build_wearer_index(captions, to_table(self.atoms, ATOM_SCHEMA), owners, matrix)
+        return build_part(to_table(self.captions, CAPTION_SCHEMA), to_table(self.atoms, ATOM_SCHEMA), owners, matrix)
+
+    def build(self) -> BuiltFiles:
+        """The files of the memory."""
+        return merged([self.part()], self.dimension)
 
     def load(self, path_of: Callable[[str], Path]) -> WearerMemory:
         """The memory in the built files."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ray_tasks.corpus.week_time import HOUR_MS, MINUTE_MS
-from ray_tasks.index.files import build_wearer_index
 from ray_tasks.index.memory import MemoryMismatchError, WearerMemory
+from ray_tasks.index.parts import build_part
 from ray_tasks.rows import ATOM_SCHEMA, CAPTION_SCHEMA, VIEWS, Atom, Caption, Line, View, to_table
 from tests.index.builder import MemoryBuilder
 
@@ -110,9 +110,9 @@ def test_an_atom_without_vector_or_caption_is_an_error() -> None:
     captions = to_table([caption], CAPTION_SCHEMA)
     vectors = np.full((1, 4), 0.5, np.float32)
     with pytest.raises(MemoryMismatchError, match="no vector"):
-        build_wearer_index(captions, to_table([atom("c1")], ATOM_SCHEMA), {}, vectors)
+        build_part(captions, to_table([atom("c1")], ATOM_SCHEMA), {}, vectors)
     with pytest.raises(MemoryMismatchError, match="c9"):
-        build_wearer_index(captions, to_table([atom("c9")], ATOM_SCHEMA), {"a1": 0}, vectors)
+        build_part(captions, to_table([atom("c9")], ATOM_SCHEMA), {"a1": 0}, vectors)
 
 
 def test_order_of_the_input_does_not_change_the_files() -> None:

@@ -174,8 +174,14 @@ def test_wearers_that_are_not_named_stay_in_the_memory(place: Place, tmp_path: P
             "egolifeqa",
         ),
         (("evaluate", "--root", "{root}", "--questions", "{q}", "--wearer", "B1_MARA", "--json", "/no/x"), 2, "/no"),
-        (("inspect", "--root", "{root}", "--memory", "abc"), 1, "abc"),
+        (("inspect", "--root", "{root}", "--memory", "abc"), 2, "holds no memory abc"),
         (("doctor", "--corpus", "{missing}"), 2, "no such folder"),
+        (("build", "--corpus", "{folder}", "--root", "{root}", "--shard", "B1_MARA/DAY9/10"), 2, "B1_MARA/DAY3"),
+        (("plan", "--corpus", "{folder}", "--root", "{root}", "--shard", "B1_MARA/x"), 2, "not a shard"),
+        (("status", "--root", "{root}", "--run", "nobody"), 2, "knows no run"),
+        (("gc", "--root", "{root}", "--keep", "0"), 2, "--keep 0"),
+        (("gc", "--root", "{missing}"), 2, "no published memory"),
+        (("retry-failed", "--root", "{missing}"), 2, "has seen no build"),
     ],
 )
 def test_mistakes_are_named(place: Place, tmp_path: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
@@ -193,7 +199,7 @@ def test_mistakes_are_named(place: Place, tmp_path: Path, arguments: tuple[str, 
     "command",
     [
         *("", "demo", "plan", "build", "retry-failed", "evaluate", "ask", "inspect", "status", "publish", "rollback"),
-        *("gc", "doctor"),
+        *("gc", "doctor", "nightly"),
     ],
 )
 def test_help_has_an_example(command: str) -> None:

@@ -13,12 +13,15 @@ from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
 from tests.index.builder import MemoryBuilder
 
 
+@dataclass(frozen=True)
 class HashingEncoder:
-    """Stands in for a SentenceEncoder."""
+    """Stands in for a SentenceEncoder; every model gives other vectors."""
+
+    model: str
 
     def __call__(self, texts: list[str]) -> npt.NDArray[np.float32]:
         """Unit vectors, one for each text."""
-        return MemoryBuilder(dimension=16).embed(texts)
+        return MemoryBuilder(dimension=16).embed([f"{self.model} {text}" for text in texts])
 
     def count_tokens(self, texts: list[str]) -> int:
         """Words."""
@@ -35,7 +38,7 @@ class InlineExecutor:
     def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """See Executor.run."""
         worker = Worker(settings)
-        worker.__dict__["encoder"] = HashingEncoder()
+        worker.__dict__["encoder"] = HashingEncoder(settings.embedding_model)
         for task in tasks:
             self.asked.append(f"{task.stage} {task.shard}")
             if self.asked[-1] in self.broken:

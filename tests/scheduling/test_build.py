@@ -7,7 +7,10 @@ import pytest
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import discover
+from ray_tasks.extraction.rules import RulesExtractor
+from ray_tasks.scheduling import planning
 from ray_tasks.scheduling.build import Build, BuildOutcome
+from ray_tasks.scheduling.planning import STAGE_VERSIONS
 from ray_tasks.storage.cache import DATA_FILE
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import small_corpus, write_hour
@@ -38,7 +41,7 @@ def _copies(built: tuple[Path, Path, BuildOutcome], tmp_path: Path) -> tuple[Pat
 
 def test_every_stage_ran_and_its_books_balance(built: tuple[Path, Path, BuildOutcome]) -> None:
     _, _, outcome = built
-    assert list(outcome.totals) == ["observe", "caption", "extract", "segment", "join", "embed", "index"]
+    assert list(outcome.totals) == ["observe", "caption", "extract", "segment", "join", "embed", "part", "index"]
     assert not outcome.failures
     for totals in outcome.totals.values():
         assert totals.ledger.missing == 0
@@ -73,8 +76,8 @@ def test_a_changed_cue_runs_again_only_what_depends_on_it(
     path.write_text(path.read_text().replace("kettle 20", "teapot 20"), encoding="utf-8")
     _, executor = _build(corpus, root)
     hour, day = "B2_TOBI/DAY2/09", "B2_TOBI/DAY2"
-    allowed = {f"{stage} {hour}" for stage in ("observe", "caption", "extract", "segment", "embed")}
-    allowed |= {f"join {day}", f"embed {day}", "index B2_TOBI"}
+    allowed = {f"{stage} {hour}" for stage in ("observe", "caption", "extract", "segment", "embed", "part")}
+    allowed |= {f"join {day}", f"embed {day}", f"part {day}", "index B2_TOBI"}
     assert {f"observe {hour}", f"caption {hour}", f"extract {hour}", f"embed {hour}"} <= set(executor.asked) <= allowed
 
 
@@ -136,6 +139,44 @@ def test_equal_recordings_of_two_wearers_are_not_mixed_up(tmp_path: Path) -> Non
     for wearer in ("B1_MARA", "B2_TOBI"):
         write_hour(tmp_path / "corpus", wearer, 1, 9, [("01:00", "01:04", "Ines: the rope is in the shed.")])
     outcome, _ = _build(tmp_path / "corpus", tmp_path / "root")
-    for records in outcome.records.values():
-        keys = [record.key for record in records.values()]
+    for stage in outcome.totals:
+        keys = [record.key for record in outcome.records[stage].values()]
         assert len(set(keys)) == len(keys) >= 2
+
+
+@pytest.mark.parametrize("stage", STAGE_VERSIONS)
+def test_another_version_of_a_stage_runs_that_stage_again_and_stops_where_its_output_is_the_same(
+    built: tuple[Path, Path, BuildOutcome], tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, root = _copies(built, tmp_path)
+    monkeypatch.setattr(planning, "STAGE_VERSIONS", {**STAGE_VERSIONS, stage: "another"})
+    outcome, executor = _build(corpus, root)
+    assert set(executor.asked) == {f"{stage} {shard}" for shard in built[2].records[stage]}
+    assert {shard: record.digest for shard, record in outcome.records[stage].items()} == {
+        shard: record.digest for shard, record in built[2].records[stage].items()
+    }
+
+
+def test_another_model_embeds_and_indexes_again_and_nothing_before(
+    built: tuple[Path, Path, BuildOutcome], tmp_path: Path
+) -> None:
+    corpus, root = _copies(built, tmp_path)
+    executor = InlineExecutor()
+    config = BuildConfig(embedding_model="another-model")
+    outcome = Build(LocalStore(root), config, executor, SilentReporter(), 1, "run-2").run(discover(corpus))
+    shards = {stage: {f"{stage} {shard}" for shard in built[2].records[stage]} for stage in ("embed", "part", "index")}
+    # An hour without atoms gives no vectors with any model, so its part stays.
+    assert shards["embed"] | shards["index"] <= set(executor.asked) <= set.union(*shards.values())
+    assert any(asked in shards["part"] for asked in executor.asked)
+    assert outcome.encoder == "another-model"
+
+
+def test_another_engine_version_extracts_again_and_reads_no_source(
+    built: tuple[Path, Path, BuildOutcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, root = _copies(built, tmp_path)
+    monkeypatch.setattr(RulesExtractor, "version", "another")
+    _, executor = _build(corpus, root)
+    stages = {asked.split()[0] for asked in executor.asked}
+    assert {"extract", "segment", "join"} <= stages
+    assert not stages & {"observe", "caption"}

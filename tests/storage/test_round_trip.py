@@ -8,25 +8,24 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ray_tasks.index.files import WearerIndex
 from ray_tasks.index.opening import open_wearer
 from ray_tasks.ledger import Ledger
 from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.manifests import Manifest, WearerEntry, current_manifest, publish, read_pointer
 from ray_tasks.storage.store import ObjectStore, StoreError
-from tests.index.builder import MemoryBuilder
+from tests.index.builder import BuiltFiles, MemoryBuilder
 
 MINUTE = 60_000
 
 
-def _built() -> WearerIndex:
+def _built() -> BuiltFiles:
     builder = MemoryBuilder()
     for minute in range(20):
         builder.add(minute * MINUTE, action=[f"Mara waters plant {minute}."], object=[f"plant {minute}"])
     return builder.build()
 
 
-def _publish(store: ObjectStore, built: WearerIndex) -> Manifest:
+def _publish(store: ObjectStore, built: BuiltFiles) -> Manifest:
     extra = json.loads(json.dumps({"counts": dict(built.counts), "day_bounds": dict(built.day_bounds)}))
     record = ShardCache(store).commit(
         "index", "B1_MARA", "k1", built.files, rows=20, seconds=0.1, ledger=Ledger(taken=20, done=20), extra=extra

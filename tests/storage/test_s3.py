@@ -15,7 +15,7 @@ from ray_tasks.errors import UsageError
 from ray_tasks.storage.s3 import S3Store
 from ray_tasks.storage.s3_client import s3_client
 from ray_tasks.storage.s3_errors import StoreAccessError
-from ray_tasks.storage.s3_transfer import is_in_place
+from ray_tasks.storage.s3_upload import version_in_place
 from ray_tasks.storage.store import MissingObjectError, StoreError
 from tests.storage.s3_server import BUCKET, FAST, SMALL_PART, S3Server
 
@@ -176,7 +176,7 @@ def test_an_unusable_configuration_is_named(s3_environment: S3Server, monkeypatc
 
 def test_an_upload_that_another_replaced_is_reported(s3_store: S3Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store = S3Store(s3_store.url, FAST, part_bytes=SMALL_PART)
-    monkeypatch.setattr("ray_tasks.storage.s3.is_in_place", lambda *_: False)
+    monkeypatch.setattr("ray_tasks.storage.s3_upload.version_in_place", lambda *_: None)
     with pytest.raises(StoreError, match=r"large.*not what was uploaded"):
         store.write("large", b"x" * (SMALL_PART + 1))
 
@@ -193,4 +193,5 @@ def test_an_upload_is_verified_by_its_content_where_the_server_keeps_no_metadata
     s3_store.write("plain", content)  # written in one piece, so without the metadata of an upload in parts
     where = {"Bucket": BUCKET, "Key": f"{s3_store.url.partition(f'{BUCKET}/')[2]}/plain"}
     sha = hashlib.sha256(b"mine" * 10).hexdigest()
-    assert is_in_place(s3_client(FAST), where, 40, sha) == (content == b"mine" * 10)
+    version = version_in_place(s3_client(FAST), where, 40, sha)
+    assert version == (s3_store.version("plain") if content == b"mine" * 10 else None)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from urllib.parse import unquote
 
 import boto3
 import pytest
 
+from ray_tasks.ledger import Ledger
+from ray_tasks.storage.cache import LIST_FROM, ShardCache
+from ray_tasks.storage.manifests import Manifest, memory_before, pointer_to_replace, publish, read_pointer
 from ray_tasks.storage.preflight import conditional_write_fault
 from ray_tasks.storage.retrying import RetryPolicy
 from ray_tasks.storage.s3 import S3Store
@@ -55,6 +60,60 @@ def test_everything_comes_through_an_unreliable_store(s3_store: S3Store, faulty:
         assert s3_store.local_path("f/07").read_bytes() == b"\x07" * 1000
         assert proxy.count("503") >= 4
         assert sum(proxy.count(cut) for cut in ("cut request", "lose answer", "cut body")) >= 1
+
+
+def test_shards_and_large_objects_come_through_an_unreliable_store(
+    s3_store: S3Store, faulty: Faulty, tmp_path: Path
+) -> None:
+    large = bytes(range(251)) * (5 * SMALL_PART // 251)
+    (tmp_path / "large").write_bytes(large)
+    store = S3Store(s3_store.url, FAST, part_bytes=SMALL_PART)
+    cache = ShardCache(store)
+    with faulty(random_faults(0.10, 0.02, seed=5)) as proxy:
+        wanted = [("extract", f"{number:02x}") for number in range(LIST_FROM)]
+        for stage, key in wanted:
+            cache.commit(stage, "W", key, {"data": key.encode()}, rows=1, seconds=0, ledger=Ledger(taken=1, done=1))
+        assert list(cache.find_many([*wanted, ("extract", "gone")])) == wanted
+        version = store.write_file("index/large", tmp_path / "large")
+        assert store.read_versioned("index/large") == (large, version)
+        assert store.local_path("index/large").read_bytes() == large
+        assert store.holds("index/large", hashlib.sha256(large).hexdigest(), len(large), "another version")
+        assert store.remove_abandoned(0) == 0
+        assert proxy.count("503") >= 4
+        assert sum(proxy.count(cut) for cut in ("cut request", "lose answer", "cut body")) >= 1
+
+
+def test_publishing_comes_through_an_unreliable_store(s3_store: S3Store, faulty: Faulty) -> None:
+    ids: list[str] = []
+    with faulty(random_faults(0.10, 0.05, seed=9)):
+        for night in range(6):
+            manifest = Manifest({}, f"encoder-{night}", "m")
+            publish(s3_store, manifest, pointer_to_replace(s3_store)[0])
+            ids.insert(0, manifest.memory_id)
+            pointer = read_pointer(s3_store)
+            assert pointer is not None and [pointer.memory_id, *pointer.history] == ids
+            assert memory_before(s3_store, pointer)[0] == manifest
+
+
+@pytest.mark.parametrize("when", ["first", "later"])
+def test_a_large_object_that_is_replaced_while_its_copy_is_made_is_told(
+    s3_store: S3Store, faulty: Faulty, when: str
+) -> None:
+    store = S3Store(s3_store.url, FAST, part_bytes=SMALL_PART)
+    store.write("large", b"a" * (3 * SMALL_PART))
+    replaced: list[str] = []
+
+    def replace(request: Request) -> Fault | None:
+        begins = request.headers.get("Range", "")
+        wanted = "bytes=0-" if when == "first" else f"bytes={2 * SMALL_PART}-"
+        if request.method == "GET" and begins.startswith(wanted) and not replaced:
+            replaced.append(request.path)
+            s3_store.write("large", b"b" * (3 * SMALL_PART))
+        return None
+
+    with faulty(replace), pytest.raises(StoreError, match="was replaced while it was read"):
+        store.local_path("large")
+    assert store.local_path("large").read_bytes() == b"b" * (3 * SMALL_PART)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,15 +12,7 @@ import pytest
 
 from ray_tasks.errors import UsageError
 from ray_tasks.storage.s3 import S3Store
-from ray_tasks.storage.store import (
-    ConflictError,
-    LocalStore,
-    MissingObjectError,
-    ObjectStore,
-    StoreError,
-    is_key,
-    open_store,
-)
+from ray_tasks.storage.store import ConflictError, LocalStore, MissingObjectError, ObjectStore, is_key
 from tests.storage.s3_server import S3Server
 
 
@@ -115,6 +108,38 @@ def test_a_version_changes_with_the_content(store: ObjectStore) -> None:
     assert store.version("v") not in {None, first}
 
 
+def test_a_write_returns_the_version_and_a_read_can_too(store: ObjectStore, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"two")
+    assert store.write("v", b"one") == store.version("v")
+    assert store.write("v", b"three", durable=False) == store.version("v")
+    assert store.write_file("v", tmp_path / "file", durable=False) == store.version("v")
+    assert store.write_file("v", tmp_path / "file") == store.version("v")
+    assert store.read_versioned("v") == (b"two", store.version("v"))
+    with pytest.raises(MissingObjectError):
+        store.read_versioned("nothing")
+
+
+def test_what_an_object_holds_is_told_with_and_without_its_version(store: ObjectStore) -> None:
+    data = b"content" * 1000
+    sha = hashlib.sha256(data).hexdigest()
+    version = store.write("k", data)
+    for known in (version, "", "another"):
+        assert store.holds("k", sha, len(data), known)
+        assert not store.holds("k", sha, len(data) + 1, known)
+        assert not store.holds("gone", sha, len(data), known)
+    assert not store.holds("k", hashlib.sha256(b"else").hexdigest(), len(data))
+    store.write("k", data[:-1] + b"x")
+    assert not store.holds("k", sha, len(data), version)
+    store.write("k", data[:-1])
+    assert not store.holds("k", sha, len(data), version)
+
+
+def test_objects_are_made_durable_whether_they_are_there_or_not(store: ObjectStore) -> None:
+    store.write("a/b/c", b"1", durable=False)
+    store.make_durable(["a/b/c", "a/nothing"])
+    assert store.read("a/b/c") == b"1"
+
+
 def test_a_conditional_write_wants_the_version_that_was_seen(store: ObjectStore) -> None:
     first = store.write_if_version("current", b"1", None)
     with pytest.raises(ConflictError, match="current"):
@@ -165,61 +190,3 @@ def test_nothing_young_is_taken_for_abandoned(store: ObjectStore) -> None:
     assert store.remove_abandoned(3600) == 0
     assert store.remove_abandoned(0) == 0
     assert store.read("p/x") == b"1"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> LocalStore:
-    return LocalStore(tmp_path / "root")
-
-
-def test_a_folder_lists_neither_locks_nor_half_written_files(folder: LocalStore) -> None:
-    folder.write_if_version("p/x", b"1", None)
-    (folder.root / "p" / ".write-abandoned").write_bytes(b"half")
-    assert list(folder.list_keys("p")) == list(folder.list_keys("")) == ["p/x"]
-    assert folder.remove_abandoned(3600) == 0
-    assert folder.remove_abandoned(-1) == 1
-    assert not (folder.root / "p" / ".write-abandoned").exists()
-
-
-def test_a_failed_write_leaves_the_old_object_and_no_litter(
-    folder: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.write("a", b"old")
-
-    def refuse(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(KeyboardInterrupt):
-        folder.write("a", b"new")
-    assert folder.read("a") == b"old"
-    assert [path.name for path in folder.root.iterdir()] == ["a"]
-
-
-def test_what_a_folder_cannot_do_is_a_store_error(folder: LocalStore) -> None:
-    folder.write("a/b", b"1")
-    with pytest.raises(StoreError, match="cannot write a "):
-        folder.write("a", b"x")
-    with pytest.raises(StoreError, match="cannot write a/b/c "):
-        folder.write("a/b/c", b"x")
-    with pytest.raises(StoreError, match="cannot delete a "):
-        folder.delete("a")
-
-
-def test_other_schemes_are_refused_by_name() -> None:
-    with pytest.raises(UsageError, match="gopher"):
-        open_store("gopher://x/y")
-
-
-def test_a_root_opens_the_store_of_its_kind(tmp_path: Path) -> None:
-    assert isinstance(open_store(tmp_path), LocalStore)
-    assert open_store(f"file://{tmp_path}").url == str(tmp_path)
-    remote = open_store("s3://bucket/some/prefix/")
-    assert isinstance(remote, S3Store)
-    assert remote.url == "s3://bucket/some/prefix"
-
-
-def test_a_root_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="file"):
-        open_store(tmp_path / "file")
