@@ -71,9 +71,9 @@ def begun_build(
     command: str,
 ) -> Iterator[tuple[RunLog, Build]]:
     """A build ready to run, for the length of a block: on a Ray session, with its record kept and its end seen to."""
-    from ray_tasks.scheduling.executor import RayExecutor
+    from ray_tasks.scheduling.executor import GPU_STAGES, RayExecutor
     from ray_tasks.scheduling.metrics import MeteredReporter
-    from ray_tasks.scheduling.session import ray_session
+    from ray_tasks.scheduling.session import check_shared, ray_session
 
     config = request.config
     run = RunLog(store, request.to_json(), command, say=_say)
@@ -85,7 +85,10 @@ def begun_build(
         stoppable(run.interrupted),  # again, since Ray puts a handler of its own in
         make_reporter() as reporter,
     ):
-        run.uses_gpus("embed", cluster.encoder_gpus)
+        if cluster.joined:
+            check_shared(store)
+        for stage in GPU_STAGES:
+            run.uses_gpus(stage, cluster.encoder_gpus)
         watched = run.watch(MeteredReporter(reporter))
         executor = RayExecutor(cluster)
         yield run, Build(store, config, executor, watched, cluster.encoder_cpus, run.run_id, use_cache, selection)

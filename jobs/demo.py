@@ -22,7 +22,8 @@ from ray_tasks.storage.store import open_store
 def demo(root: RootOption = DEFAULT_ROOT, method: MethodOption = "egocite") -> None:
     """Build a memory of the bundled sample week, ask it three questions, and evaluate it on 40.
 
-    The sample week is invented: two wearers, three days. It is written below the root, and nothing is downloaded.
+    The sample week is invented: two wearers, three days. It is written below the root (for an S3 root, to
+    ./sample-week), and nothing is downloaded.
 
     Example:
 

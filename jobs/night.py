@@ -12,7 +12,7 @@ from jobs.console import log
 from jobs.evaluating import Asked, stored_or_run
 from jobs.gating import FAULTS
 from jobs.request import BuildRequest
-from jobs.stopping import deadline
+from jobs.stopping import DeadlineError, deadline
 from ray_tasks.corpus.layout import discover
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.night import compare_nights, evaluation_entry, memory_facts
@@ -21,6 +21,7 @@ from ray_tasks.scheduling.estimate import Plan, plan_build
 from ray_tasks.scheduling.holder import this_holder
 from ray_tasks.storage.manifests import Manifest, memory_before, pointer_to_replace, timestamp
 from ray_tasks.storage.nights import read_previous_night, write_night
+from ray_tasks.storage.preflight import preflight
 from ray_tasks.storage.store import ObjectStore
 
 
@@ -43,6 +44,7 @@ class Night:
         # The build says what is wrong with a damaged pointer or manifest, and replaces it.
         self._before, _ = memory_before(store, pointer_to_replace(store)[0])
         self._check_wearers()
+        preflight(store)
 
     def _check_wearers(self) -> None:
         """Questions for somebody who is nowhere are told now and not after hours; raises UsageError."""
@@ -72,14 +74,18 @@ class Night:
         """Asks the question files of one memory, from start to end the same, whatever is published meanwhile."""
         begun = time.monotonic()
         words = f"the deadline has passed; memory {manifest.memory_id} is published, not all questions were asked"
-        entries = {}
-        with deadline(self._left(), lambda _: words):
-            for wearer, asked in self._asked.items():
-                log.print(f"{wearer}: {len(asked.file.questions)} questions of {asked.file.path}", soft_wrap=True)
-                try:
-                    entries[wearer] = self._ask(manifest, asked, wearer)
-                except FAULTS as error:
-                    entries[wearer] = {"fault": str(error)}
+        entries: dict[str, dict[str, Any]] = {}
+        try:
+            with deadline(self._left(), lambda _: words):
+                for wearer, asked in self._asked.items():
+                    log.print(f"{wearer}: {len(asked.file.questions)} questions of {asked.file.path}", soft_wrap=True)
+                    try:
+                        entries[wearer] = self._ask(manifest, asked, wearer)
+                    except FAULTS as error:
+                        entries[wearer] = {"fault": str(error)}
+        except DeadlineError as error:  # what is published still gets its summary
+            log.print(str(error), markup=False, soft_wrap=True)
+            entries |= {wearer: {"fault": words} for wearer in self._asked if wearer not in entries}
         self._evaluate_s = time.monotonic() - begun
         return entries
 

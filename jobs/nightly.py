@@ -76,7 +76,7 @@ def nightly(
     with stoppable():
         if not json:
             console.rule("plan")
-            show_plan(night.plan(), cpus or os.cpu_count() or 1)
+            show_plan(night.plan(), cpus or os.cpu_count() or 1, settings.prices)
             console.rule("build")
         try:
             built, refused = night.build(cpus), None

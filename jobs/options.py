@@ -13,7 +13,9 @@ RootOption = Annotated[
 DEFAULT_ROOT = "daybook-root"
 CorpusOption = Annotated[Path, typer.Option(help="Folder in the released EgoLife layout.", show_default=False)]
 WearersOption = Annotated[list[str] | None, typer.Option(help="Only this wearer; may be repeated. All by default.")]
-DaysOption = Annotated[list[str] | None, typer.Option(help="Only this day (3 or DAY3); may be repeated.")]
+DaysOption = Annotated[
+    list[str] | None, typer.Option(help="Only this day (3 or DAY3), and none of the others; may be repeated.")
+]
 ShardsOption = Annotated[
     list[str] | None,
     typer.Option(help="Only this hour or day (A1_JAKE/DAY3/16, A1_JAKE/DAY3) and what it needs; may be repeated."),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import ray.data
-from ray.data import ActorPoolStrategy
+from ray.data import ActorPoolStrategy, TaskPoolStrategy
 from ray.exceptions import RayError
 
 from ray_tasks.scheduling.session import Cluster, ClusterError
@@ -99,7 +99,14 @@ class RayExecutor:
         else:
             # Tasks, not actors: there is nothing costly to load, and Ray's workers live on from wave to wave.
             run_shards: Any = _run_shards  # map_batches is typed for functions of a batch alone, without fn_kwargs
-            results = descriptors.map_batches(run_shards, fn_kwargs=common, batch_size=1, num_cpus=1, num_gpus=gpus)
+            results = descriptors.map_batches(
+                run_shards,
+                fn_kwargs=common,
+                batch_size=1,
+                compute=TaskPoolStrategy(size=workers if self.cluster.limited else None),
+                num_cpus=1,
+                num_gpus=gpus,
+            )
         for row in results.iter_rows():
             yield from map(ShardResult.load, row["results"].split("\n"))
 

@@ -8,15 +8,13 @@ Train and fill run for views above `ivf_from_rows` alone. No stage after `part` 
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ray_tasks.index import device
 from ray_tasks.index.inverted import SAMPLES_PER_LIST, fill_template, lists_for, train_template
 from ray_tasks.index.memory import CAPTION_VIEW
 from ray_tasks.index.merging import PartFiles, merge_parts
@@ -48,7 +46,6 @@ def make_part(task: ShardTask, worker: Worker) -> StageOutput:
 
 def train_views(task: ShardTask, worker: Worker) -> StageOutput:
     """An empty trained template for each large view of a wearer, from a sample spread evenly over its first rows."""
-    started = time.monotonic()
     files: dict[str, bytes] = {}
     rows = 0
     for view, chosen in sorted(task.inputs["views"].items()):
@@ -57,7 +54,7 @@ def train_views(task: ShardTask, worker: Worker) -> StageOutput:
         sample = _sample(view, parts, min(chosen["rows"], lists * SAMPLES_PER_LIST), chosen["rows"], worker)
         files[f"{view}.template"] = train_template(sample, lists)
         rows += len(sample)
-    return StageOutput(files, rows, Ledger(taken=rows, done=rows), _gpu_seconds(started))
+    return StageOutput(files, rows, Ledger(taken=rows, done=rows))
 
 
 def _sample(view: str, parts: Sequence[DoneRecord], size: int, rows: int, worker: Worker) -> Float32:
@@ -76,7 +73,6 @@ def _sample(view: str, parts: Sequence[DoneRecord], size: int, rows: int, worker
 
 def fill_part(task: ShardTask, worker: Worker) -> StageOutput:
     """The vectors of a part into empty copies of the templates of its large views."""
-    started = time.monotonic()
     part, template = worker.record("part", task.inputs["part"]), worker.record("train", task.inputs["train"])
     files: dict[str, bytes] = {}
     rows = 0
@@ -84,11 +80,7 @@ def fill_part(task: ShardTask, worker: Worker) -> StageOutput:
         vectors = flat_vectors(worker.cache.read_file(part, f"{view}.faiss"))
         files[f"{view}.ivf"] = fill_template(worker.cache.read_file(template, f"{view}.template"), vectors)
         rows += len(vectors)
-    return StageOutput(files, rows, Ledger(taken=rows, done=rows), _gpu_seconds(started))
-
-
-def _gpu_seconds(started: float) -> dict[str, Any]:
-    return {"gpu_seconds": round(time.monotonic() - started, 3)} if device.gpus() else {}
+    return StageOutput(files, rows, Ledger(taken=rows, done=rows))
 
 
 def merge_index(task: ShardTask, worker: Worker) -> StageOutput:

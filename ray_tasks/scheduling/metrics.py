@@ -27,7 +27,7 @@ class MeteredReporter:
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
         self._wave, self._left = "", 0
-        self._shards = Counter(SHARDS, "Shards that came to their end.", ("stage", "outcome"))
+        self._shards = Counter(SHARDS, "Shards that came to their end.", ("wave", "outcome"))
         self._rows = Counter(ROWS, "Rows that were put out.", ("stage",))
         self._lost = Counter(LOST_ROWS, "Rows that were filtered or failed.", ("stage", "reason"))
         self._bytes = Counter(BYTES, "Bytes that were written to the store.", ("stage",))
@@ -39,14 +39,14 @@ class MeteredReporter:
         """See Reporter."""
         self._wave, self._left = name, total - cached
         self._to_do.set(self._left, {"wave": name})
-        _count(self._shards, cached, stage=name, outcome="cached")
+        _count(self._shards, cached, wave=name, outcome="cached")
         self._reporter.wave_started(name, total, cached)
 
     def shard_finished(self, result: ShardResult) -> None:
         """See Reporter."""
         self._left -= 1
         self._to_do.set(self._left, {"wave": self._wave})
-        _count(self._shards, 1, stage=result.stage, outcome=result.outcome)
+        _count(self._shards, 1, wave=self._wave, outcome=result.outcome)
         if result.record:
             record = result.record
             _count(self._rows, record.rows, stage=result.stage)

@@ -123,8 +123,11 @@ def trained_views(parts: Records, ivf_from_rows: int) -> dict[str, dict[str, int
 def train_tasks(parts: Records, *, ivf_from_rows: int) -> list[ShardTask]:
     """One task for each wearer with a view of at least so many rows."""
     tasks = []
+    of_wearer: dict[str, list[Finished]] = defaultdict(list)
+    for shard, record in sorted(parts.items(), key=_by_shard):
+        of_wearer[shard.wearer].append(record)
     for wearer, views in sorted(trained_views(parts, ivf_from_rows).items()):
-        chosen = {view: _first_parts(parts, wearer, view, rows) for view, rows in views.items()}
+        chosen = {view: _first_parts(of_wearer[wearer], view, rows) for view, rows in views.items()}
         identity = {view: [views[view], _digests(records)] for view, records in chosen.items()}
         inputs = {
             view: {"rows": views[view], "parts": [record.key for record in records]} for view, records in chosen.items()
@@ -133,11 +136,11 @@ def train_tasks(parts: Records, *, ivf_from_rows: int) -> list[ShardTask]:
     return tasks
 
 
-def _first_parts(parts: Records, wearer: str, view: str, rows: int) -> list[Finished]:
-    """The parts, in order of time, that hold the first `rows` rows of a view."""
+def _first_parts(parts: Iterable[Finished], view: str, rows: int) -> list[Finished]:
+    """Those of a wearer's parts, in order of time, that hold the first `rows` rows of a view."""
     chosen: list[Finished] = []
-    for shard, record in sorted(parts.items(), key=_by_shard):
-        if shard.wearer == wearer and rows > 0 and (here := record.extra["counts"].get(view, 0)):
+    for record in parts:
+        if rows > 0 and (here := record.extra["counts"].get(view, 0)):
             chosen.append(record)
             rows -= here
     return chosen

@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
+from uuid import uuid4
 
 import ray
 import ray.data
 from ray.data import DataContext
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from ray_tasks.errors import DaybookError
+from ray_tasks.errors import DaybookError, UsageError
+from ray_tasks.storage.store import ObjectStore, StoreError, open_store
 
 OBJECT_STORE_BYTES: Final = 256 << 20
 """Shards pass through files, only descriptors through Ray, so a small object store is enough on one machine."""
@@ -26,6 +29,9 @@ MOST_WORKERS: Final = 64
 MOST_ENCODERS: Final = 16
 """How many encoders a build asks for on a cluster that shows no machine for one yet."""
 
+
+UNSEEN_CPUS: Final = 4
+"""What an encoder takes of a machine that has not started yet; the head's own CPUs say nothing about it."""
 
 CONNECT_S: Final = 10.0
 """How long a cluster that is to be joined may take to answer."""
@@ -40,7 +46,8 @@ class Cluster:
     """What a build may use of a Ray cluster.
 
     cpus: how many CPUs at once. encoder_cpus, encoder_gpus: what one encoder takes. encoders: how many of them at most.
-    joined: a cluster that others started, and that may grow with the work.
+    joined: a cluster that others started, and that may grow with the work. limited: `cpus` was asked for, and is a
+    bound.
     """
 
     cpus: int
@@ -48,6 +55,7 @@ class Cluster:
     encoder_gpus: float
     encoders: int
     joined: bool
+    limited: bool = False
 
 
 @contextmanager
@@ -65,6 +73,7 @@ def ray_session(cpus: int | None = None, encoder_gpus: float | None = None) -> I
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if not joined:
         options |= {
+            "address": "local",  # else Ray joins a cluster that somebody has started on this machine
             "num_cpus": cpus or os.cpu_count(),
             "include_dashboard": False,
             "object_store_memory": OBJECT_STORE_BYTES,
@@ -82,7 +91,7 @@ def _start(options: Mapping[str, Any]) -> None:
     """Starts or joins Ray; raises ClusterError, saying what to look for, where it does not come up."""
     address = os.environ.get("RAY_ADDRESS", "local")
     remedy = "look for `ray` processes left over (ray stop --force), free memory, and space in /tmp"
-    if options.get("num_cpus") is None:
+    if options.get("address") != "local":
         remedy = f"is the cluster of RAY_ADDRESS={address} up? Unset it to start Ray on this machine"
         _check_address(address, remedy)
     try:
@@ -119,14 +128,15 @@ def share_out(
     no machine before somebody asks for it.
     """
     present = int(sum(machine.get("CPU", 0) for machine in machines))
-    all_cpus = cpus or present or MOST_WORKERS
+    all_cpus, limited = cpus or present or MOST_WORKERS, cpus is not None
     gpus = sum(machine.get("GPU", 0) for machine in machines)
     wanted = min(gpus, 1.0) if encoder_gpus is None else encoder_gpus
     if wanted:
-        return Cluster(all_cpus, 1, wanted, max(1, int(gpus / wanted)) if gpus else MOST_ENCODERS, joined)
-    largest = int(max((machine.get("CPU", 0) for machine in machines), default=0)) or os.cpu_count() or 1
+        encoders = max(1, int(gpus / wanted)) if gpus else MOST_ENCODERS
+        return Cluster(all_cpus, 1, wanted, encoders, joined, limited)
+    largest = int(max((machine.get("CPU", 0) for machine in machines), default=0)) or UNSEEN_CPUS
     each = min(largest, all_cpus)
-    return Cluster(all_cpus, each, 0.0, max(1, all_cpus // each), joined)
+    return Cluster(all_cpus, each, 0.0, max(1, all_cpus // each), joined, limited)
 
 
 @contextmanager
@@ -150,3 +160,41 @@ def _quieten_ray_data() -> None:
     context.enable_operator_progress_bars = False
     context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+
+
+def check_shared(store: ObjectStore) -> None:
+    """Raises UsageError where a machine of the cluster does not see what the driver writes to the store.
+
+    A folder is a root for several machines only if all of them mount it; else one wave would not find what the wave
+    before has left on another machine.
+    """
+    key, said = f"preflight/{uuid4().hex}", uuid4().hex
+    store.write(key, said.encode(), durable=False)
+    try:
+        machines = [
+            node["NodeID"]
+            for node in ray.nodes()  # type: ignore[no-untyped-call]
+            if node["Alive"] and node["Resources"].get("CPU", 0)
+        ]
+        there = [_sees.options(scheduling_strategy=_at(machine)).remote(store.url, key, said) for machine in machines]
+        blind = [host for host in ray.get(there) if host]
+    finally:
+        store.delete(key)
+    if blind:
+        raise UsageError(
+            f"{', '.join(blind)} does not see the root {store.url}; on a cluster, use a folder that every machine "
+            f"mounts, or s3://bucket/prefix"
+        )
+
+
+def _at(machine: str) -> NodeAffinitySchedulingStrategy:
+    return NodeAffinitySchedulingStrategy(machine, soft=True)
+
+
+@ray.remote(num_cpus=0)
+def _sees(root: str, key: str, said: str) -> str:
+    """The name of this machine if it does not see an object; nothing if it does."""
+    try:
+        return "" if open_store(root).read(key) == said.encode() else socket.gethostname()
+    except StoreError:
+        return socket.gethostname()

@@ -166,6 +166,11 @@ def _observe(task: ShardTask, worker: Worker) -> StageOutput:
     del worker
     files = [SourceFile(**{**entry, "path": Path(entry["path"])}) for entry in task.inputs["files"]]
     observed = observe(files)
+    unread = [str(problem) for problem in observed.problems if problem.kind == "unreadable_file"]
+    if unread:
+        # The driver has read these files for their keys, so the fault is this machine's (a mount that is missing), and
+        # an hour without them must not be taken for the finished one.
+        raise OSError("; ".join(unread))
     clips = observed.clips.get(task.shard.wearer, {})
     hours: dict[Shard, list[tuple[object, ...]]] = {}
     for row in observed.observations:

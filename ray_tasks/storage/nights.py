@@ -19,7 +19,8 @@ def write_night(store: ObjectStore, summary: Mapping[str, Any], text: str) -> st
     store.write(f"{prefix}/summary.txt", text.encode())
     store.write(f"{prefix}/summary.json", json.dumps(summary, ensure_ascii=False, indent=1).encode())
     # A night without evaluations (refused, say) is the latest, but the next one is compared with an evaluated one.
-    evaluated = summary["night"] if summary["evaluations"] else _latest(store).get("evaluated")
+    asked = any("fault" not in entry for entry in summary["evaluations"].values())
+    evaluated = summary["night"] if asked else _latest(store).get("evaluated")
     store.write(LATEST_KEY, json.dumps({"night": summary["night"], "evaluated": evaluated}, indent=1).encode())
     return f"{store.url}/{prefix}/summary.txt"
 

@@ -151,6 +151,7 @@ def _remedy(error: Exception, code: str, status: int) -> str:
     if status == 403:
         return (
             "grant s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload on its objects and "
-            "s3:ListBucket on the bucket (without the last, S3 answers 403 for an object that is absent)"
+            "s3:ListBucket and s3:ListBucketMultipartUploads on the bucket (without s3:ListBucket, S3 answers 403 for "
+            "an object that is absent)"
         )
     return ""

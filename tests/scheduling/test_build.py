@@ -11,6 +11,8 @@ from ray_tasks.extraction.rules import RulesExtractor
 from ray_tasks.scheduling import planning
 from ray_tasks.scheduling.build import Build, BuildOutcome
 from ray_tasks.scheduling.planning import STAGE_VERSIONS
+from ray_tasks.scheduling.stages import Worker, run_task
+from ray_tasks.scheduling.tasks import WorkerSettings
 from ray_tasks.storage.cache import DATA_FILE
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import small_corpus, write_hour
@@ -133,6 +135,19 @@ def test_a_failed_shard_is_reported_and_costs_no_other(built: tuple[Path, Path, 
     assert "extract B1_MARA/DAY1/10" in executor.asked
     assert "extract B1_MARA/DAY1/09" not in executor.asked
     assert len(again.records["index"]) == 2
+
+
+def test_a_file_that_a_worker_cannot_read_fails_its_hour_and_leaves_no_finished_one(
+    built: tuple[Path, Path, BuildOutcome], tmp_path: Path
+) -> None:
+    corpus, _ = _copies(built, tmp_path)
+    task = planning.observe_tasks(discover(corpus))[0]
+    next((corpus / "EgoLifeCap/Transcript/B1_MARA/DAY1").glob("*_09*")).unlink()
+    store = LocalStore(tmp_path / "other")
+    result = run_task(task, Worker(WorkerSettings(store.url, "run-1", "rules", "none", 1)))
+    assert result.failure is not None
+    assert (result.failure.error, "cannot be read" in result.failure.message) == ("OSError", True)
+    assert not list(store.list_keys("cache"))
 
 
 def test_equal_recordings_of_two_wearers_are_not_mixed_up(tmp_path: Path) -> None:

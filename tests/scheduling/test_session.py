@@ -10,6 +10,7 @@ import pytest
 from ray_tasks.scheduling.session import (
     MOST_ENCODERS,
     MOST_WORKERS,
+    UNSEEN_CPUS,
     Cluster,
     ClusterError,
     ray_session,
@@ -23,7 +24,7 @@ from ray_tasks.scheduling.session import (
         ([{"CPU": 2.0}], {}, Cluster(2, 2, 0.0, 1, False)),
         ([{"CPU": 16.0}, {"CPU": 16.0}, {"memory": 1.0}], {"joined": True}, Cluster(32, 16, 0.0, 2, True)),
         ([{"CPU": 1.0}] * 3, {"joined": True}, Cluster(3, 1, 0.0, 3, True)),
-        ([{"CPU": 16.0}] * 2, {"joined": True, "cpus": 8}, Cluster(8, 8, 0.0, 1, True)),
+        ([{"CPU": 16.0}] * 2, {"joined": True, "cpus": 8}, Cluster(8, 8, 0.0, 1, True, True)),
         ([{"CPU": 16.0, "GPU": 1.0}] * 4, {"joined": True}, Cluster(64, 1, 1.0, 4, True)),
         ([{"CPU": 16.0, "GPU": 1.0}] * 4, {"joined": True, "encoder_gpus": 0.5}, Cluster(64, 1, 0.5, 8, True)),
         ([{"CPU": 16.0, "GPU": 1.0}], {"encoder_gpus": 0.0}, Cluster(16, 16, 0.0, 1, False)),
@@ -36,10 +37,10 @@ def test_a_build_takes_what_the_machines_have(
     assert share_out(machines, **{"joined": False, "cpus": None, "encoder_gpus": None, **asked}) == given
 
 
-def test_an_encoder_on_a_cluster_without_machines_yet_takes_no_more_than_a_machine_like_this_one() -> None:
+def test_an_encoder_on_a_cluster_without_machines_yet_does_not_go_by_the_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 96)
     cluster = share_out([], joined=True, cpus=None, encoder_gpus=None)
-    assert cluster.cpus == MOST_WORKERS
-    assert 1 <= cluster.encoder_cpus <= (os.cpu_count() or 1)
+    assert (cluster.cpus, cluster.encoder_cpus) == (MOST_WORKERS, UNSEEN_CPUS)
 
 
 @pytest.mark.parametrize(

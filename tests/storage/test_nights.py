@@ -43,6 +43,13 @@ def test_a_night_without_evaluations_is_the_latest_but_the_one_before_it_is_comp
     assert found is not None and found["night"] == "n1"
 
 
+def test_a_night_in_which_nothing_could_be_evaluated_is_not_compared_with(store: LocalStore) -> None:
+    write_night(store, summary("n1"), "")
+    write_night(store, {**summary("n2"), "evaluations": {"B1_MARA": {"fault": "the deadline has passed"}}}, "")
+    found, _ = read_previous_night(store)
+    assert found is not None and found["night"] == "n1"
+
+
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff\xfe", b"{}", b"null", b'{"night": 1}', b"[" * 100_000])
 def test_a_damaged_summary_is_said_and_not_fatal(store: LocalStore, damage: bytes) -> None:
     write_night(store, summary("n1"), "")
