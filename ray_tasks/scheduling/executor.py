@@ -103,7 +103,10 @@ class RayExecutor:
                 run_shards,
                 fn_kwargs=common,
                 batch_size=1,
-                compute=TaskPoolStrategy(size=workers if self.cluster.limited else None),
+                # On a Ray of its own --cpus is what there is; where Ray was joined, it has to be kept to.
+                compute=TaskPoolStrategy(
+                    size=min(workers, blocks) if self.cluster.joined and self.cluster.limited else None
+                ),
                 num_cpus=1,
                 num_gpus=gpus,
             )

@@ -33,6 +33,9 @@ MOST_ENCODERS: Final = 16
 UNSEEN_CPUS: Final = 4
 """What an encoder takes of a machine that has not started yet; the head's own CPUs say nothing about it."""
 
+IDLE_WORKERS_LIVE_MS: Final = 15 * 60 * 1000
+"""How long workers of a Ray that a build starts for itself wait for the next wave."""
+
 CONNECT_S: Final = 10.0
 """How long a cluster that is to be joined may take to answer."""
 
@@ -69,6 +72,8 @@ def ray_session(cpus: int | None = None, encoder_gpus: float | None = None) -> I
     # Ray's C++ core warns on the terminal that Ray Data's own actor arguments live in the object store. The
     # driver holds them there and a user has nothing to mend, so only its log files keep such lines.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    # Ray ends workers that idle for a second, and the stages after embedding would start and import everything anew.
+    os.environ.setdefault("RAY_idle_worker_killing_time_threshold_ms", str(IDLE_WORKERS_LIVE_MS))
     logging.getLogger("ray").setLevel(logging.ERROR)
     options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if not joined:
