@@ -45,21 +45,30 @@ class Reporter(Protocol):
 class BuildOutcome:
     """Everything a build made.
 
-    records: what is finished, by stage and shard. indexes: the whole records of the index stage. totals: sums by stage;
-    by_wearer: the same for each wearer. ledgers: books of the sources by kind of file. problems: what was odd about
-    source files. report: atoms by view. wave_seconds: wall seconds of each wave.
+    records: what is finished, by stage and shard. indexes: the whole records of the index stage. by_wearer: sums by
+    wearer and stage. ledgers: books of the sources by kind of file. problems: what was odd about source files. report:
+    atoms by view. wave_seconds: wall seconds of each wave.
     """
 
     encoder: str
     records: dict[str, dict[Shard, Finished]] = field(default_factory=lambda: {stage: {} for stage in STAGE_ORDER})
     indexes: dict[Shard, DoneRecord] = field(default_factory=dict)
-    totals: dict[str, StageTotals] = field(default_factory=dict)
     by_wearer: dict[str, dict[str, StageTotals]] = field(default_factory=dict)
     failures: list[ShardResult] = field(default_factory=list)
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     problems: dict[Shard, list[dict[str, Any]]] = field(default_factory=dict)
     report: AtomReport = field(default_factory=AtomReport)
     wave_seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def totals(self) -> dict[str, StageTotals]:
+        """Sums by stage over all wearers, of the stages that ran, in their order."""
+        sums: dict[str, StageTotals] = {}
+        for stage in STAGE_ORDER:
+            for stages in self.by_wearer.values():
+                if stage in stages:
+                    sums.setdefault(stage, StageTotals()).add(stages[stage])
+        return sums
 
     @property
     def made(self) -> int:
@@ -78,8 +87,8 @@ class BuildOutcome:
     def book(self, result: ShardResult) -> None:
         """Takes in what became of one shard: what later stages plan with is kept, the rest is summed up."""
         record = result.record
-        for totals in (self.totals, self.by_wearer.setdefault(result.shard.wearer, {})):
-            totals.setdefault(result.stage, StageTotals()).book(record, cached=result.outcome == "cached")
+        stages = self.by_wearer.setdefault(result.shard.wearer, {})
+        stages.setdefault(result.stage, StageTotals()).book(record, cached=result.outcome == "cached")
         if record is None:
             self.failures.append(result)
             return

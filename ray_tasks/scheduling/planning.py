@@ -59,18 +59,12 @@ def atom_tasks(captions: Records, *, engine: str, version: str) -> list[ShardTas
     """Fine and coarse extraction of each hour of captions, with the end of the hour before as halo."""
     tasks: list[ShardTask] = []
     for shard, record in sorted(captions.items()):
-        before = captions.get(_hour_before(shard))
+        before = captions.get(shard.later(-1))
         tail = before.extra["tail"] if before else None
         inputs = {"caption": record.key, "halo": before.key if before and tail else None}
         identity = [engine, version, record.digest, tail]
         tasks.extend(_task(stage, shard, identity, inputs) for stage in ("extract", "segment"))
     return tasks
-
-
-def _hour_before(shard: Shard) -> Shard:
-    assert shard.day is not None and shard.hour is not None
-    hours = (shard.day - 1) * 24 + shard.hour - 1
-    return Shard(shard.wearer, hours // 24 + 1, hours % 24)
 
 
 def join_tasks(segments: Records, *, engine: str, version: str) -> list[ShardTask]:

@@ -37,7 +37,7 @@ class Selection:
             return (shard.wearer, shard.day) in self.days
         if stage in ("extract", "segment"):
             return self._wants(shard)
-        return stage == "caption" and (self._wants(shard) or self._wants(_later(shard, 1)))
+        return stage == "caption" and (self._wants(shard) or self._wants(shard.later(1)))
 
     def _wants(self, shard: Shard) -> bool:
         assert shard.day is not None and shard.hour is not None
@@ -56,7 +56,7 @@ def select(layout: Layout, shards: Sequence[str] = (), limit: int | None = None)
     chosen = frozenset(wanted[:limit])
     whole = {(wearer, day) for wearer, day, _ in chosen}
     whole -= {(wearer, day) for wearer, day, hour in there if (wearer, day, hour) not in chosen}
-    needed = {_later(Shard(*hour), -back) for hour in chosen for back in range(REACH_HOURS + 1)}
+    needed = {Shard(*hour).later(-back) for hour in chosen for back in range(REACH_HOURS + 1)}
     files = tuple(file for file in layout.files if Shard(*file.shard) in needed)
     return Layout(layout.root, files, layout.problems), Selection(chosen, frozenset(whole))
 
@@ -69,7 +69,7 @@ def _hours_of(shard: Shard, there: Sequence[ShardKey]) -> list[ShardKey]:
     if found:
         return found
     if shard.day is not None and shard.hour is not None:
-        before = _later(shard, -1)
+        before = shard.later(-1)
         if (before.wearer, before.day, before.hour) in of_wearer:
             return [(shard.wearer, shard.day, shard.hour)]  # rows of the hour before may run into it
     if of_day:
@@ -85,10 +85,3 @@ def _listed(names: Iterable[str]) -> str:
     listed = list(names)
     more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
     return ", ".join(listed[:NAMED]) + more
-
-
-def _later(shard: Shard, hours: int) -> Shard:
-    """The same wearer's hour so many hours later."""
-    assert shard.day is not None and shard.hour is not None
-    count = (shard.day - 1) * 24 + shard.hour + hours
-    return Shard(shard.wearer, count // 24 + 1, count % 24)

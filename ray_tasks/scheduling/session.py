@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
-from uuid import uuid4
 
 import ray
 import ray.data
@@ -18,6 +17,7 @@ from ray.data import DataContext
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ray_tasks.errors import DaybookError, UsageError
+from ray_tasks.storage.preflight import probe_key
 from ray_tasks.storage.store import ObjectStore, StoreError, open_store
 
 OBJECT_STORE_BYTES: Final = 256 << 20
@@ -173,15 +173,15 @@ def check_shared(store: ObjectStore) -> None:
     A folder is a root for several machines only if all of them mount it; else one wave would not find what the wave
     before has left on another machine.
     """
-    key, said = f"preflight/{uuid4().hex}", uuid4().hex
-    store.write(key, said.encode(), durable=False)
+    key = probe_key()
+    store.write(key, key.encode(), durable=False)
     try:
         machines = [
             node["NodeID"]
             for node in ray.nodes()  # type: ignore[no-untyped-call]
             if node["Alive"] and node["Resources"].get("CPU", 0)
         ]
-        there = [_sees.options(scheduling_strategy=_at(machine)).remote(store.url, key, said) for machine in machines]
+        there = [_sees.options(scheduling_strategy=_at(machine)).remote(store.url, key) for machine in machines]
         blind = [host for host in ray.get(there) if host]
     finally:
         store.delete(key)
@@ -197,9 +197,9 @@ def _at(machine: str) -> NodeAffinitySchedulingStrategy:
 
 
 @ray.remote(num_cpus=0)
-def _sees(root: str, key: str, said: str) -> str:
-    """The name of this machine if it does not see an object; nothing if it does."""
+def _sees(root: str, key: str) -> str:
+    """The name of this machine if it does not see a probe, which holds its own key; nothing if it does."""
     try:
-        return "" if open_store(root).read(key) == said.encode() else socket.gethostname()
+        return "" if open_store(root).read(key) == key.encode() else socket.gethostname()
     except StoreError:
         return socket.gethostname()

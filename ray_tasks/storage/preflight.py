@@ -24,7 +24,7 @@ def preflight(store: ObjectStore) -> None:
     UnsafeStoreError where conditional writes do not work.
     """
     hasty = store.hasty() if isinstance(store, S3Store) else store
-    key = _probe_key()
+    key = probe_key()
     content = key.encode()
     hasty.write(key, content)
     try:
@@ -50,7 +50,7 @@ def conditional_write_fault(store: ObjectStore) -> str | None:
 
     S3-like servers are known that ignore the conditions (and answer 200) and that refuse every conditional write (412).
     """
-    key = _probe_key()
+    key = probe_key()
     try:
         try:
             first = store.write_if_version(key, b"first", None)
@@ -75,5 +75,6 @@ def _accepts(store: ObjectStore, key: str, data: bytes, expected: str | None) ->
     return True
 
 
-def _probe_key() -> str:
+def probe_key() -> str:
+    """Where one probe goes."""
     return f"{FOLDER}/{uuid4().hex}"

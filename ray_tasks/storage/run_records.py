@@ -12,13 +12,13 @@ reader share the kernel and its table of processes does the process itself decid
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ray_tasks.storage.json_objects import DamagedObjectError, read_json_object
 from ray_tasks.storage.manifests import TIMESTAMP_FORMAT
 from ray_tasks.storage.processes import process_started, this_machine
 from ray_tasks.storage.store import MissingObjectError, ObjectStore, StoreError
@@ -221,12 +221,9 @@ def epoch_s(stamp: str) -> float | None:
 def read_object(store: ObjectStore, key: str) -> dict[str, Any]:
     """A JSON object below runs/; raises MissingObjectError or DamagedRunError."""
     try:
-        data = json.loads(store.read(key))
-    except (ValueError, RecursionError) as error:
-        raise DamagedRunError(f"{key} in {store.url} is damaged ({error}); {UNHARMED}") from error
-    if not isinstance(data, dict):
-        raise DamagedRunError(f"{key} in {store.url} is damaged (it is not an object); {UNHARMED}")
-    return data
+        return read_json_object(store, key, UNHARMED)
+    except DamagedObjectError as error:
+        raise DamagedRunError(str(error)) from error
 
 
 def _first_fault(error: ValidationError | KeyError | TypeError) -> str:

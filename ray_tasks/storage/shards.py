@@ -31,6 +31,12 @@ class Shard:
             parts.append(f"{self.hour:02d}")
         return "/".join(parts)
 
+    def later(self, hours: int) -> Shard:
+        """The same wearer's hour so many hours later (before, where negative); only for the shard of an hour."""
+        assert self.day is not None and self.hour is not None
+        count = (self.day - 1) * 24 + self.hour + hours
+        return Shard(self.wearer, count // 24 + 1, count % 24)
+
     @classmethod
     def parse(cls, text: str) -> Shard:
         """``A1_JAKE/DAY3/16``, ``A1_JAKE/DAY3`` or ``A1_JAKE``; raises UsageError."""
