@@ -13,9 +13,11 @@ class CallCounts:
     """Sums over chat calls, which add up across shards and stages.
 
     calls = answered + failed; of the answered, `cached` came from the response cache and cost nothing now. attempts:
-    requests sent. retries: requests sent again, by what was wrong with the one before. tokens_in, tokens_out: read and
-    written in all attempts whose answer told them, cached replies not included (those are cached_tokens). seconds: the
-    sum of the time that calls took from first request to reply.
+    requests sent. images: pictures of the calls that were sent. retries: requests sent again, by what was wrong with
+    the one before. tokens_in, tokens_out: read and written in all attempts whose answer told them, cached replies not
+    included (those are cached_tokens). unmetered: answers that told no tokens. store_errors: reads and writes of cached
+    replies and transcripts that failed, which lose no more than these. seconds: the sum of the time that calls took,
+    from first request to reply.
     """
 
     calls: int = 0
@@ -26,6 +28,8 @@ class CallCounts:
     tokens_in: int = 0
     tokens_out: int = 0
     cached_tokens: int = 0
+    unmetered: int = 0
+    store_errors: int = 0
     seconds: float = 0.0
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
@@ -59,4 +63,4 @@ class CallCounts:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CallCounts:
         """The inverse of to_json; raises TypeError for anything else."""
-        return cls(**{**data, "retries": Counter(data["retries"]), "failed": Counter(data["failed"])})
+        return cls(**{**data, "retries": Counter(data.get("retries")), "failed": Counter(data.get("failed"))})

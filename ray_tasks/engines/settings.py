@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ray_tasks.engines.messages import Sampling
 
@@ -53,11 +54,16 @@ class ChatSettings(BaseModel):
     timeout_s: float = Field(120.0, gt=0, description="seconds that one request may take")
     attempts: int = Field(6, ge=1, description="requests for one call, as long as the fault may pass")
     reply_attempts: int = Field(3, ge=1, description="requests for one call, as long as only its reply is unusable")
+    outage_s: float = Field(
+        300.0, ge=0, description="seconds for which calls wait for endpoints to come back when none can be reached"
+    )
     longest_wait_s: float = Field(60.0, gt=0, description="the longest pause between two requests")
     structured: Literal["json_schema", "prompt"] = Field(
         "json_schema", description="how JSON is asked for: by the endpoint's schema, or only in words"
     )
-    thinking: bool = Field(False, description="whether the model may think before it answers")
+    thinking: bool | None = Field(
+        None, description="whether the model may think before it answers; unset, its template decides"
+    )
     temperature: float = Field(0.0, ge=0, le=2, description="0 gives the likeliest words")
     top_p: float = Field(1.0, gt=0, le=1, description="the share of likeliest words that are drawn from")
     seed: int | None = Field(0, description="makes draws repeatable")
@@ -65,6 +71,18 @@ class ChatSettings(BaseModel):
     cache: bool = Field(True, description="keep replies in the store by the hash of their request")
     transcripts: bool = Field(False, description="keep every request and reply beside the run, for reading")
     prices: TokenPrices = Field(default_factory=TokenPrices, description="what tokens cost")
+
+    @field_validator("urls")
+    @classmethod
+    def _plain_urls(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuses what is no web address, and secrets in one, since settings are saved with every memory."""
+        for url in urls:
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError(f"{url!r} is no address such as http://host:8000/v1")
+            if parts.username or parts.password:
+                raise ValueError("an address must not hold a password; put the key into the variable of api_key_env")
+        return tuple(url.rstrip("/") for url in urls)
 
     @property
     def identity(self) -> str:

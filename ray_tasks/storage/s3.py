@@ -154,15 +154,17 @@ class S3Store:
         version, size = str(head["ETag"]), int(head["ContentLength"])
 
         def download(sink: BinaryIO) -> None:
-            try:
-                self._download_ranges(key, version, size, sink)
-            except ConflictError as error:
-                raise StoreError(
-                    f"{key} in {self.url} was replaced while it was read; run the command again"
-                ) from error
+            self.download_version(key, version, size, sink)
 
         identity = f"{self._client.meta.endpoint_url} {self.bucket} {self._base}{key} {version}"
         return LocalCopies.from_environment().path_of(identity, key, size, download)
+
+    def download_version(self, key: str, version: str, size: int, sink: BinaryIO) -> None:
+        """Writes this very version of an object (`size` in bytes) to an open file; raises StoreError if it is gone."""
+        try:
+            self._download_ranges(key, version, size, sink)
+        except ConflictError as error:
+            raise StoreError(f"{key} in {self.url} was replaced while it was read; run the command again") from error
 
     def remove_abandoned(self, age_s: float) -> int:
         """See ObjectStore.remove_abandoned; aborts unfinished uploads in parts, which S3 keeps and bills unseen."""
