@@ -1,15 +1,25 @@
-"""The configuration of a build: frozen, validated, hashed into cache keys and saved with each memory."""
+"""The configuration of a build: frozen, validated, hashed into cache keys and saved with each memory.
+
+Values come from defaults, then a file, then the environment, then flags; the later ones win.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ray_tasks.captioning.settings import VideoSettings
+from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.errors import UsageError
+from ray_tasks.storage.shards import content_key
+
+ENVIRONMENT: Final = "DAYBOOK_"
+"""Before the name of a setting in the environment; names inside a setting follow after two underscores."""
 
 
 class GateBounds(BaseModel):
@@ -19,6 +29,9 @@ class GateBounds(BaseModel):
 
     max_error_rate: float = Field(
         1.0, ge=0, le=100, description="percent of the rows that a stage takes in of one wearer that may fail"
+    )
+    max_fallback_rate: float = Field(
+        20.0, ge=0, description="percent of the rows of a stage that may keep their own words, a model's being unusable"
     )
     atoms_per_hour: tuple[float, float] = Field(
         (0.5, 2.0), description="least and greatest ratio of a wearer's atoms per recorded hour to the memory before"
@@ -52,7 +65,13 @@ class BuildConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    engine: Literal["rules"] = Field("rules", description="what turns captions into atoms")
+    engine: Literal["rules", "llm"] = Field("rules", description="what turns captions into atoms")
+    llm: ChatSettings = Field(default_factory=ChatSettings, description="the model of every step in words")
+    vlm: ChatSettings | None = Field(None, description="the model that sees video; that of `llm` by default")
+    video: VideoSettings = Field(default_factory=VideoSettings, description="how video is cut and shown")
+    translate: Literal["none", "llm"] = Field("none", description="what brings rows in Chinese into English")
+    prose: Literal["none", "llm"] = Field("none", description="what rewrites the lines of a caption as one account")
+    records: Literal["none", "rules", "llm"] = Field("none", description="what makes interaction records of captions")
     embedding_model: str = Field(
         "all-MiniLM-L6-v2", description="a sentence-transformers model, or the embedded default"
     )
@@ -72,9 +91,23 @@ class BuildConfig(BaseModel):
         default_factory=dict, description="question files by wearer on which `nightly` evaluates what it published"
     )
 
+    @property
+    def seeing(self) -> ChatSettings:
+        """The model that sees video."""
+        return self.vlm or self.llm
 
-def load_config(path: Path | None, **overrides: Any) -> BuildConfig:
-    """Defaults, then the file, then overrides that are not None; raises UsageError naming the file and the field."""
+    @property
+    def digest(self) -> str:
+        """A short hash of every setting."""
+        return content_key(self.model_dump(mode="json"))[:16]
+
+
+def load_config(path: Path | None, *, environment: Mapping[str, str] | None = None, **overrides: Any) -> BuildConfig:
+    """Defaults, the file, the environment, and overrides that are not None; raises UsageError naming file and field.
+
+    A variable such as DAYBOOK_ENGINE or DAYBOOK_LLM__MODEL sets one value, read as YAML. An override that is a mapping
+    changes those of its names that are not None and leaves the others.
+    """
     values: dict[str, Any] = {}
     where = "configuration"
     if path is not None:
@@ -91,12 +124,47 @@ def load_config(path: Path | None, **overrides: Any) -> BuildConfig:
             raise UsageError(f"{path}: expected names and values such as `engine: rules`")
         values.update(loaded or {})
         values.update(_beside(path, values))
-    values.update({name: value for name, value in overrides.items() if value is not None})
+    if variables := _merge(values, _from_environment(os.environ if environment is None else environment)):
+        where += f" and {', '.join(variables)}"
+    _merge(values, {name: (name, value) for name, value in overrides.items() if value is not None})
     try:
         return BuildConfig(**values)
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
         raise UsageError(f"{where}: {faults}") from error
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    """Settings of the environment by dotted name, with the variable that sets each; raises UsageError."""
+    found = {}
+    for variable, text in sorted(environment.items()):
+        names = variable.removeprefix(ENVIRONMENT).lower().split("__")
+        if not variable.startswith(ENVIRONMENT) or names[0] not in BuildConfig.model_fields:
+            continue  # such as DAYBOOK_ROOT, which is no setting of a build
+        try:
+            found[".".join(names)] = (variable, yaml.safe_load(text))
+        except (yaml.YAMLError, ValueError) as error:
+            raise UsageError(f"{variable}: not a value: {error}") from error
+    return found
+
+
+def _merge(values: dict[str, Any], changes: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """Puts changes, by dotted name, into nested values; returns where they came from."""
+    for dotted, (_, value) in changes.items():
+        *folders, name = dotted.split(".")
+        inside = values
+        for folder in folders:
+            deeper = inside.get(folder)
+            inside[folder] = dict(deeper) if isinstance(deeper, Mapping) else {}
+            inside = inside[folder]
+        if isinstance(value, Mapping):
+            kept = inside.get(name)
+            given = {key: item for key, item in value.items() if item is not None}
+            if given:
+                inside[name] = {**(kept if isinstance(kept, Mapping) else {}), **given}
+        else:
+            inside[name] = value
+    return [origin for origin, _ in changes.values()]
 
 
 def _beside(config: Path, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:

@@ -7,7 +7,7 @@ the atom itself, so a question asked at any time sees no future.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ray_tasks.corpus.fuse import CLIP_MS, window_start
 from ray_tasks.corpus.week_time import MINUTE_MS
+from ray_tasks.engines.counts import CallCounts
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Atom, Caption
 
@@ -36,10 +37,11 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Atoms in order of (start, position), and what became of every row that came in."""
+    """Atoms in order of (start, position), what became of every row that came in, and what a language model cost."""
 
     atoms: tuple[Atom, ...]
     ledger: Ledger
+    calls: CallCounts = field(default_factory=CallCounts)
 
 
 class Extractor(Protocol):
