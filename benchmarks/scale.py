@@ -27,9 +27,10 @@ from ray_tasks.ledger import Ledger
 from ray_tasks.scheduling.build import STAGE_ORDER, Build
 from ray_tasks.scheduling.estimate import plan_build
 from ray_tasks.scheduling.executor import RayExecutor
+from ray_tasks.scheduling.selection import Recordings
 from ray_tasks.scheduling.session import ray_session
-from ray_tasks.scheduling.stages import Worker
 from ray_tasks.scheduling.tasks import ShardResult, ShardTask, StageOutput
+from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.store import open_store
 
 CUE: Final = "1\n00:00:01,000 --> 00:00:02,000\nMara: the kettle is on the shelf.\n"
@@ -82,7 +83,7 @@ def write_corpus(folder: Path, wearers: int, days: int, hours: int) -> None:
 def plan(corpus: Path, root: Path, cpus: int) -> dict[str, Any]:
     """Discovers the corpus and plans its build."""
     del cpus
-    planned = plan_build(discover(corpus, (), ()), open_store(root), BuildConfig())
+    planned = plan_build(Recordings(discover(corpus, (), ())), open_store(root), BuildConfig())
     return {"to_do": planned.to_do}
 
 

@@ -15,10 +15,14 @@ from jobs.options import (
     CorpusOption,
     DaysOption,
     EngineOption,
+    IdentitiesOption,
     JsonOption,
     LimitOption,
+    LlmModelOption,
+    LlmUrlOption,
     RootOption,
     ShardsOption,
+    VideoOption,
     WearersOption,
 )
 from jobs.part import build_part
@@ -30,13 +34,17 @@ from ray_tasks.storage.store import open_store
 
 @ends_well
 def build(
-    corpus: CorpusOption,
+    corpus: CorpusOption = None,
     root: RootOption = DEFAULT_ROOT,
     wearer: WearersOption = None,
     day: DaysOption = None,
     shard: ShardsOption = None,
     limit: LimitOption = None,
+    video: VideoOption = None,
+    identities: IdentitiesOption = None,
     engine: EngineOption = None,
+    llm_url: LlmUrlOption = None,
+    llm_model: LlmModelOption = None,
     config: ConfigOption = None,
     cpus: Annotated[int | None, typer.Option(help="CPUs to use on this machine.", min=1)] = None,
     deadline: Annotated[float | None, typer.Option(help="Give up after so many seconds.", min=1)] = None,
@@ -61,9 +69,13 @@ def build(
         daybook build --corpus recordings --root memories --wearer A1_JAKE --day 1 --day 2
 
         daybook build --corpus recordings --root memories --shard A1_JAKE/DAY3/16
+
+        daybook build --corpus recordings --video clips --identities people --engine llm --llm-url http://gpu1:8000/v1
     """
-    settings = load_config(config, engine=engine)
-    request = BuildRequest(corpus, tuple(wearer or ()), tuple(day or ()), settings, tuple(shard or ()), limit)
+    settings = load_config(config, engine=engine, llm={"urls": llm_url, "model": llm_model})
+    request = BuildRequest(
+        corpus, tuple(wearer or ()), tuple(day or ()), settings, tuple(shard or ()), limit, video, identities
+    )
     store = open_store(root)
     if dry_run:
         report_plan(request, store, cpus, json=json)

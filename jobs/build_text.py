@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.table import Table
 
 from jobs.building import Built
 from jobs.console import console
 from ray_tasks.rows import VIEWS
+from ray_tasks.scheduling.gates import fallback_notes
+from ray_tasks.scheduling.statistics import StageTotals
 
 
 def show_build(built: Built) -> None:
     """Prints what a build made, what it left out and why, what its gates found, and what it published."""
     _show_stages(built)
     console.print(_atoms_line(built))
+    for line in model_lines(built.outcome.totals):
+        console.print(line, markup=False, soft_wrap=True)
     _show_losses(built)
     passed = sum(gate.passed for gate in built.gates)
     console.print(f"gates: {passed} of {len(built.gates)} passed in {built.gate_seconds:.1f} s")
@@ -57,6 +63,25 @@ def _show_losses(built: Built) -> None:
             markup=False,
             soft_wrap=True,
         )
+
+
+def model_lines(stages: Mapping[str, StageTotals]) -> list[str]:
+    """What language models were asked and what came of it, by stage; cached shards as they were when they were made."""
+    lines = []
+    for stage, totals in stages.items():
+        calls = totals.calls
+        if not calls.calls:
+            continue
+        notes = fallback_notes(totals.ledger)
+        kept = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in notes.items())
+        lost = ", ".join(f"{count:,} {reason}" for reason, count in sorted(calls.failed.items()))
+        lines.append(
+            f"{stage}: {calls.calls:,} calls, {calls.cached:,} from the cache, {calls.retries.total():,} sent again; "
+            f"{calls.tokens_in:,} tokens read, {calls.tokens_out:,} written"
+            + (f"; without an answer: {lost}" if lost else "")
+            + (f"; kept as they were: {kept}" if kept else "")
+        )
+    return lines
 
 
 def _atoms_line(built: Built) -> str:

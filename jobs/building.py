@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ from typing import Any
 from jobs.console import log, make_reporter
 from jobs.evaluating import Asked
 from jobs.gating import measure_gates
+from jobs.models import check_models
 from jobs.request import BuildRequest
 from jobs.stopping import deadline, stoppable
-from ray_tasks.corpus.layout import discover
+from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.scheduling.assembly import assemble_manifest, with_gates
 from ray_tasks.scheduling.build import Build, BuildOutcome
 from ray_tasks.scheduling.gates import BuildFailedError, GateResult, refusal
+from ray_tasks.scheduling.models import RunModels
 from ray_tasks.scheduling.run_log import RunLog
 from ray_tasks.scheduling.selection import Selection
 from ray_tasks.storage.manifests import Manifest, memory_before, pointer_to_replace, publish, write_manifest
@@ -84,6 +86,7 @@ def begun_build(
         ray_session(cpus, config.encoder_gpus) as cluster,
         stoppable(run.interrupted),  # again, since Ray puts a handler of its own in
         make_reporter() as reporter,
+        RunModels(_serving, _say) as models,
     ):
         if cluster.joined:
             check_shared(store)
@@ -91,7 +94,16 @@ def begun_build(
             run.uses_gpus(stage, cluster.encoder_gpus)
         watched = run.watch(MeteredReporter(reporter))
         executor = RayExecutor(cluster)
-        yield run, Build(store, config, executor, watched, cluster.encoder_cpus, run.run_id, use_cache, selection)
+        yield (
+            run,
+            Build(store, config, executor, watched, cluster.encoder_cpus, run.run_id, use_cache, selection, models),
+        )
+
+
+def _serving(settings: ChatSettings, say: Callable[[str], None]) -> AbstractContextManager[ChatSettings]:
+    from ray_tasks.engines.serve import serving
+
+    return serving(settings, say)
 
 
 def build_and_publish(
@@ -111,17 +123,18 @@ def build_and_publish(
     """
     started = time.monotonic()
     config = request.config
-    layout = discover(request.corpus, request.wearers, request.days)
+    found = request.discover()
     known = {wearer: Asked.read(Path(file), wearer) for wearer, file in config.canary.items()}
     preflight(store)
+    check_models(config, video=found.footage is not None)
     with begun_build(request, store, None, use_cache, cpus, deadline_s, command) as (run, build):
         # Read within the run: a collection that it had to wait for has moved the pointer.
         pointer, notes = pointer_to_replace(store)
         before, more = memory_before(store, pointer)
         for note in (*notes, *more):
             _say(note)
-        outcome = build.run(layout)
-        manifest, kept = assemble_manifest(outcome, config, before, str(layout.root))
+        outcome = build.run(found.layout, found.footage)
+        manifest, kept = assemble_manifest(outcome, config, before, request.source)
         begun = time.monotonic()
         gates = measure_gates(store, outcome, manifest, before, config, days=request.days, known=known, method=method)
         gate_seconds = time.monotonic() - begun

@@ -10,7 +10,9 @@ import typer
 
 from jobs.checks import Check, check_machine
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.options import DEFAULT_ROOT, DaysOption, JsonOption, RootOption, WearersOption
+from jobs.models import doctor_models
+from jobs.options import DEFAULT_ROOT, ConfigOption, DaysOption, JsonOption, RootOption, WearersOption
+from ray_tasks.config import load_config
 from ray_tasks.corpus.doctor import inspect_corpus
 from ray_tasks.corpus.doctor_text import render_report
 
@@ -23,15 +25,21 @@ def doctor(
     wearer: WearersOption = None,
     day: DaysOption = None,
     root: RootOption = DEFAULT_ROOT,
+    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check this machine, or report file by file what is odd about recordings before any work is paid for.
 
     Exit code 0: nothing stands in the way; 1: something is broken; 2: there are no recordings to look at.
 
+    With --config, the language models of the configuration are asked as well; one that the job would start for itself
+    is started and stopped again.
+
     Examples:
 
         daybook doctor
+
+        daybook doctor --config nightly.yaml
 
         daybook doctor --corpus recordings --wearer A1_JAKE
     """
@@ -39,6 +47,8 @@ def doctor(
         _report_corpus(corpus, wearer, day, json)
         return
     checks = check_machine(root)
+    if config is not None:
+        checks += doctor_models(load_config(config))
     if json:
         print_json([asdict(check) for check in checks])
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jobs.answering import Respondent
@@ -13,7 +14,6 @@ from jobs.evaluating import Asked, stored_or_run
 from jobs.gating import FAULTS
 from jobs.request import BuildRequest
 from jobs.stopping import DeadlineError, deadline
-from ray_tasks.corpus.layout import discover
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.night import compare_nights, evaluation_entry, memory_facts
 from ray_tasks.evaluation.night_table import night_text
@@ -48,7 +48,9 @@ class Night:
 
     def _check_wearers(self) -> None:
         """Questions for somebody who is nowhere are told now and not after hours; raises UsageError."""
-        known = {file.wearer for file in discover(self._request.corpus).files}
+        everything = replace(self._request, wearers=(), days=()).discover()
+        known = {file.wearer for file in everything.layout.files}
+        known |= {clip.wearer for clip in everything.footage.video.clips} if everything.footage else set()
         known |= set(self._before.wearers if self._before else ())
         if strangers := sorted(set(self._asked) - known):
             raise UsageError(
@@ -57,9 +59,8 @@ class Night:
 
     def plan(self) -> Plan:
         """What the build would do, and how long it would take."""
-        layout = discover(self._request.corpus, self._request.wearers, self._request.days)
         last = self._before.build if self._before else None
-        planned = plan_build(layout, self._store, self._request.config, last)
+        planned = plan_build(self._request.discover(), self._store, self._request.config, last)
         self._plan_s = self._elapsed()
         return planned
 

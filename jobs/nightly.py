@@ -19,9 +19,13 @@ from jobs.options import (
     CorpusOption,
     DaysOption,
     EngineOption,
+    IdentitiesOption,
     JsonOption,
+    LlmModelOption,
+    LlmUrlOption,
     MethodOption,
     RootOption,
+    VideoOption,
     WearersOption,
 )
 from jobs.plan import show_plan
@@ -36,14 +40,18 @@ from ray_tasks.storage.store import open_store
 
 @ends_well
 def nightly(
-    corpus: CorpusOption,
+    corpus: CorpusOption = None,
     root: RootOption = DEFAULT_ROOT,
     questions: Annotated[
         list[str] | None, typer.Option(help="Evaluate a wearer on a question file, A1_JAKE=FILE; may be repeated.")
     ] = None,
     wearer: WearersOption = None,
     day: DaysOption = None,
+    video: VideoOption = None,
+    identities: IdentitiesOption = None,
     engine: EngineOption = None,
+    llm_url: LlmUrlOption = None,
+    llm_model: LlmModelOption = None,
     config: ConfigOption = None,
     method: MethodOption = "egocite",
     cpus: Annotated[int | None, typer.Option(help="CPUs to use on this machine.", min=1)] = None,
@@ -65,13 +73,13 @@ def nightly(
     """
     if method not in METHODS:
         raise UnknownMethodError(f"--method {method}: choose one of {', '.join(METHODS)}")
-    settings = load_config(config, engine=engine)
+    settings = load_config(config, engine=engine, llm={"urls": llm_url, "model": llm_model})
     # Absolute, since the record of the run keeps them and a retry may be called from elsewhere.
     named = {**settings.questions, **_question_files(questions or [])}
     files = {owner: str(Path(file).absolute()) for owner, file in named.items()}
     asked = {owner: Asked.read(Path(file), owner) for owner, file in files.items()}
     settings = settings.model_copy(update={"questions": files, "canary": settings.canary or files})
-    request = BuildRequest(corpus, tuple(wearer or ()), tuple(day or ()), settings)
+    request = BuildRequest(corpus, tuple(wearer or ()), tuple(day or ()), settings, video=video, identities=identities)
     night = Night(open_store(root), request, asked, method, deadline_s)
     with stoppable():
         if not json:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.building import begun_build
 from jobs.console import console
+from jobs.models import check_models
 from jobs.request import BuildRequest
 from jobs.words import count_text, duration_text
 from ray_tasks.scheduling.build import BuildOutcome, failure_lines
@@ -59,11 +60,11 @@ def build_part(
 ) -> PartBuilt:
     """Makes the hours that are asked for, up to their vectors; raises BuildFailedError where a shard failed."""
     started = time.monotonic()
-    layout, selection = request.select()
-    assert selection is not None
+    found = request.discover()
     preflight(store)
-    with begun_build(request, store, selection, use_cache, cpus, deadline_s, command) as (run, build):
-        outcome = build.run(layout)
+    check_models(request.config, video=found.footage is not None)
+    with begun_build(request, store, found.selection, use_cache, cpus, deadline_s, command) as (run, build):
+        outcome = build.run(found.layout, found.footage)
         if outcome.failures:
             raise BuildFailedError(_failed(outcome))
         run.finished(None, published=False)

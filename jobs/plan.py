@@ -16,10 +16,14 @@ from jobs.options import (
     CorpusOption,
     DaysOption,
     EngineOption,
+    IdentitiesOption,
     JsonOption,
     LimitOption,
+    LlmModelOption,
+    LlmUrlOption,
     RootOption,
     ShardsOption,
+    VideoOption,
     WearersOption,
 )
 from jobs.request import BuildRequest
@@ -34,13 +38,17 @@ LEAST_MONEY = 0.01
 
 @ends_well
 def plan(
-    corpus: CorpusOption,
+    corpus: CorpusOption = None,
     root: RootOption = DEFAULT_ROOT,
     wearer: WearersOption = None,
     day: DaysOption = None,
     shard: ShardsOption = None,
     limit: LimitOption = None,
+    video: VideoOption = None,
+    identities: IdentitiesOption = None,
     engine: EngineOption = None,
+    llm_url: LlmUrlOption = None,
+    llm_model: LlmModelOption = None,
     config: ConfigOption = None,
     cpus: Annotated[int | None, typer.Option(help="CPUs to reckon with.", min=1)] = None,
     json: JsonOption = False,
@@ -54,15 +62,16 @@ def plan(
 
         daybook plan --corpus recordings --root memories
     """
-    settings = load_config(config, engine=engine)
-    request = BuildRequest(corpus, tuple(wearer or ()), tuple(day or ()), settings, tuple(shard or ()), limit)
+    settings = load_config(config, engine=engine, llm={"urls": llm_url, "model": llm_model})
+    request = BuildRequest(
+        corpus, tuple(wearer or ()), tuple(day or ()), settings, tuple(shard or ()), limit, video, identities
+    )
     report_plan(request, open_store(root), cpus, json=json)
 
 
 def report_plan(request: BuildRequest, store: ObjectStore, cpus: int | None, *, json: bool) -> None:
     """Plans what is asked for, and prints the plan."""
-    layout, selection = request.select()
-    planned = plan_build(layout, store, request.config, _last_build(store), selection)
+    planned = plan_build(request.discover(), store, request.config, _last_build(store))
     workers = cpus or os.cpu_count() or 1
     prices = request.config.prices
     if json:

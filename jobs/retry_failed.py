@@ -79,10 +79,15 @@ def request_of(earlier: RunRecord, corpus: Path | None) -> BuildRequest:
             f"run {earlier.run_id} cannot be repeated: what it was asked for does not fit this version ({error}); "
             "start a build with daybook build"
         ) from error
-    if not request.corpus.is_dir():
+    if request.corpus and not request.corpus.is_dir():
         raise UsageError(
             f"the recordings of run {earlier.run_id} are not at {request.corpus} on this machine; "
             "name their folder with --corpus"
+        )
+    if request.video and not request.video.is_dir():
+        raise UsageError(
+            f"the clips of run {earlier.run_id} are not at {request.video} on this machine; "
+            "start a build with daybook build --video"
         )
     return request
 

@@ -10,10 +10,15 @@ from typing import Any, Protocol
 from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import Layout
 from ray_tasks.embedding.encoder import encoder_identity
+from ray_tasks.engines.messages import UnreachableError
+from ray_tasks.errors import DaybookError
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import AtomReport
 from ray_tasks.ledger import Ledger
-from ray_tasks.scheduling import planning
+from ray_tasks.scheduling import planning, planning_words
+from ray_tasks.scheduling.models import ModelSource
+from ray_tasks.scheduling.planning import Records
+from ray_tasks.scheduling.planning_words import Footage
 from ray_tasks.scheduling.selection import Selection
 from ray_tasks.scheduling.statistics import StageTotals
 from ray_tasks.scheduling.tasks import Executor, Finished, ShardResult, ShardTask, WorkerSettings
@@ -21,8 +26,18 @@ from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.shards import DoneRecord, Shard
 from ray_tasks.storage.store import ObjectStore
 
-STAGE_ORDER = ("observe", "caption", "extract", "segment", "join", "embed", "part", "train", "fill", "index")
+STAGE_ORDER = (
+    *("observe", "describe", "translate", "caption", "narrate"),
+    *("extract", "segment", "join", "records", "embed"),
+    *("part", "train", "fill", "index"),
+)
 LOOKED_UP_AT_ONCE = 4096
+MOST_CUT_OFF = 3
+"""Shards of a wave that may fail because no model could be reached; each has waited for it for a long time."""
+
+
+class ModelGoneError(DaybookError):
+    """A build was ended because its language model was away for too long."""
 
 
 class Reporter(Protocol):
@@ -46,8 +61,9 @@ class BuildOutcome:
     """Everything a build made.
 
     records: what is finished, by stage and shard. indexes: the whole records of the index stage. by_wearer: sums by
-    wearer and stage. ledgers: books of the sources by kind of file. problems: what was odd about source files. report:
-    atoms by view. wave_seconds: wall seconds of each wave.
+    wearer and stage. ledgers: books of the sources by kind of file. problems: what was odd about source files, by
+    shard. misplaced: what was odd about the places and names of clips. report: atoms by view. wave_seconds: wall
+    seconds of each wave.
     """
 
     encoder: str
@@ -57,6 +73,7 @@ class BuildOutcome:
     failures: list[ShardResult] = field(default_factory=list)
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     problems: dict[Shard, list[dict[str, Any]]] = field(default_factory=dict)
+    misplaced: list[dict[str, Any]] = field(default_factory=list)
     report: AtomReport = field(default_factory=AtomReport)
     wave_seconds: dict[str, float] = field(default_factory=dict)
 
@@ -82,7 +99,7 @@ class BuildOutcome:
 
     def source_problems(self) -> list[dict[str, Any]]:
         """What was odd about source files, with file and line, in order of shards."""
-        return [problem for _, problems in sorted(self.problems.items()) for problem in problems]
+        return [*self.misplaced, *(problem for _, problems in sorted(self.problems.items()) for problem in problems)]
 
     def book(self, result: ShardResult) -> None:
         """Takes in what became of one shard: what later stages plan with is kept, the rest is summed up."""
@@ -93,11 +110,11 @@ class BuildOutcome:
             self.failures.append(result)
             return
         self.records[result.stage][result.shard] = Finished.of(record)
-        if result.stage == "observe":
+        if result.stage in ("observe", "describe"):
             for kind, ledger in sorted(record.extra["ledgers"].items()):
                 self.ledgers.setdefault(kind, Ledger()).add(Ledger.from_json(ledger))
             if record.extra["problems"]:
-                self.problems[result.shard] = record.extra["problems"]
+                self.problems.setdefault(result.shard, []).extend(record.extra["problems"])
         elif result.stage in ("extract", "join"):
             self.report.add(AtomReport.from_json(record.extra["report"]))
         elif result.stage == "index":
@@ -106,7 +123,7 @@ class BuildOutcome:
 
 @dataclass
 class Build:
-    """One run of the stages over a corpus; `run` does it all."""
+    """One run of the stages over recordings; `run` does it all. `models` is needed where a stage asks a model."""
 
     store: ObjectStore
     config: BuildConfig
@@ -116,27 +133,46 @@ class Build:
     run_id: str
     use_cache: bool = True
     selection: Selection | None = None
+    models: ModelSource | None = None
 
-    def run(self, layout: Layout) -> BuildOutcome:
-        """Brings every shard of the corpus through all stages; failed shards are left out of what follows."""
-        extractor = make_extractor(self.config.engine)
+    def run(self, layout: Layout, footage: Footage | None = None) -> BuildOutcome:
+        """Brings every shard of the recordings through all stages; failed shards are left out of what follows."""
+        extractor = make_extractor(self.config)
         encoder = encoder_identity(self.config.embedding_model)
         outcome = BuildOutcome(encoder)
         records = outcome.records
         engine = {"engine": extractor.engine, "version": extractor.version}
-        self._wave("observe", planning.observe_tasks(layout), outcome)
-        self._wave("caption", planning.caption_tasks(records["observe"]), outcome)
-        self._wave("extract", planning.atom_tasks(records["caption"], **engine), outcome)
+        captions = self._captions(layout, footage, outcome)
+        self._wave("extract", planning.atom_tasks(captions, **engine), outcome)
         self._wave("join", planning.join_tasks(records["segment"], **engine), outcome)
+        if self.config.records != "none":
+            self._wave("records", planning_words.record_tasks(captions, self.config), outcome)
         self._wave("embed", planning.embed_tasks(records["extract"], records["join"], encoder=encoder), outcome)
-        self._index(outcome)
+        self._index(captions, outcome)
         return outcome
 
-    def _index(self, outcome: BuildOutcome) -> None:
+    def _captions(self, layout: Layout, footage: Footage | None, outcome: BuildOutcome) -> Records:
+        """From source files and video to the captions that all that follows reads."""
+        records = outcome.records
+        self._wave("observe", planning.observe_tasks(layout), outcome)
+        if footage:
+            outcome.misplaced = footage.problems()
+            self._wave("describe", planning_words.describe_tasks(footage, self.config), outcome)
+        read = records["observe"]
+        if self.config.translate != "none":
+            self._wave("translate", planning_words.translate_tasks(read, self.config), outcome)
+            read = records["translate"]
+        self._wave("caption", planning.caption_tasks(read, records["describe"]), outcome)
+        if self.config.prose == "none":
+            return records["caption"]
+        self._wave("narrate", planning_words.narrate_tasks(records["caption"], self.config), outcome)
+        return records["narrate"]
+
+    def _index(self, captions: Records, outcome: BuildOutcome) -> None:
         """Indexes what was embedded; lists are trained and filled only where a view is large enough for them."""
         records, large = outcome.records, {"ivf_from_rows": self.config.ivf_from_rows}
-        upstream = (records[stage] for stage in ("caption", "extract", "join", "embed"))
-        self._wave("part", planning.part_tasks(*upstream), outcome)
+        upstream = (records[stage] for stage in ("extract", "join", "embed"))
+        self._wave("part", planning.part_tasks(captions, *upstream), outcome)
         if tasks := planning.train_tasks(outcome.whole("part"), **large):
             self._wave("train", tasks, outcome)
             self._wave("fill", planning.fill_tasks(outcome.whole("part"), records["train"], **large), outcome)
@@ -154,14 +190,26 @@ class Build:
         for start in range(0, len(tasks), LOOKED_UP_AT_ONCE):
             todo.extend(self._book_cached(tasks[start : start + LOOKED_UP_AT_ONCE], outcome))
         self.reporter.wave_started(name, len(tasks), len(tasks) - len(todo))
-        settings = WorkerSettings(
-            self.store.url, self.run_id, self.config.engine, self.config.embedding_model, self.threads
-        )
-        for result in self.executor.run(todo, settings) if todo else ():
+        cut_off = 0
+        for result in self.executor.run(todo, self._settings(todo)) if todo else ():
             outcome.book(result)
             self.reporter.shard_finished(result)
+            cut_off += result.failure is not None and result.failure.error == UnreachableError.__name__
+            if cut_off == MOST_CUT_OFF:
+                raise ModelGoneError(
+                    f"{name}: the language model cannot be reached ({result.failure and result.failure.message}); "
+                    "finished shards are kept, so run the same command again when it answers"
+                )
         outcome.wave_seconds[name] = time.monotonic() - started
         self.reporter.wave_finished(name, outcome.wave_seconds[name])
+
+    def _settings(self, todo: Sequence[ShardTask]) -> WorkerSettings:
+        """What workers need for these tasks; the models that they will ask answer from now on."""
+        config = self.config
+        for stage in sorted({task.stage for task in todo}):
+            if self.models:
+                config = self.models.ready(stage, config)
+        return WorkerSettings(self.store.url, self.run_id, config, self.threads)
 
     def _book_cached(self, tasks: Sequence[ShardTask], outcome: BuildOutcome) -> Iterator[ShardTask]:
         """Books the shards that are done already and yields the others."""

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ray_tasks.config import BuildConfig, Prices
-from ray_tasks.corpus.layout import Layout
 from ray_tasks.embedding.encoder import encoder_identity
 from ray_tasks.extraction.engines import make_extractor
-from ray_tasks.scheduling import planning
-from ray_tasks.scheduling.selection import Selection
+from ray_tasks.scheduling import planning, planning_words
+from ray_tasks.scheduling.selection import Recordings, Selection
 from ray_tasks.scheduling.tasks import Finished, ShardTask
 from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.run_rates import Rate, read_rates
@@ -98,19 +97,15 @@ class Plan:
 
 
 def plan_build(
-    layout: Layout,
-    store: ObjectStore,
-    config: BuildConfig,
-    last_build: Mapping[str, Any] | None = None,
-    selection: Selection | None = None,
+    recordings: Recordings, store: ObjectStore, config: BuildConfig, last_build: Mapping[str, Any] | None = None
 ) -> Plan:
-    """The plan for a corpus, or for a selection of its hours.
+    """The plan for recordings, or for a selection of their hours.
 
     Times come from the rates that the last runs left in the store and, for stages without, from `last_build`, the
     `build` part of a manifest.
     """
     rates, source = known_rates(store, last_build)
-    plan = _Planner(ShardCache(store), config, rates, selection).plan(layout)
+    plan = _Planner(ShardCache(store), config, rates, recordings.selection).plan(recordings)
     plan.source = source
     return plan
 
@@ -135,26 +130,45 @@ class _Planner:
         self._cache, self._config, self._rates, self._selection = cache, config, rates, selection
         self._plan = Plan()
 
-    def plan(self, layout: Layout) -> Plan:
+    def plan(self, recordings: Recordings) -> Plan:
         """Walks the stages as a build would, on records alone."""
-        extractor = make_extractor(self._config.engine)
+        extractor = make_extractor(self._config)
         engine = {"engine": extractor.engine, "version": extractor.version}
         encoder = encoder_identity(self._config.embedding_model)
-        observed, open_hours = self._stage("observe", planning.observe_tasks(layout), set(), lambda shard: shard)
-        captions, open_hours = self._stage("caption", planning.caption_tasks(observed), open_hours, lambda shard: shard)
+        captions, open_hours = self._captions(recordings)
         both = planning.atom_tasks(captions, **engine)
-        extracted, unextracted = self._stage("extract", _of("extract", both), open_hours, lambda shard: shard)
-        segments, unsegmented = self._stage("segment", _of("segment", both), open_hours, lambda shard: shard)
+        extracted, unextracted = self._stage("extract", _of("extract", both), open_hours, _same)
+        segments, unsegmented = self._stage("segment", _of("segment", both), open_hours, _same)
         joined, open_days = self._stage("join", planning.join_tasks(segments, **engine), unsegmented, _day)
+        if self._config.records != "none":
+            self._stage("records", planning_words.record_tasks(captions, self._config), open_hours, _same)
         tasks = planning.embed_tasks(extracted, joined, encoder=encoder)
-        embedded, unembedded = self._stage("embed", tasks, unextracted | open_days, lambda shard: shard)
+        embedded, unembedded = self._stage("embed", tasks, unextracted | open_days, _same)
         self._index(planning.part_tasks(captions, extracted, joined, embedded), unembedded)
         return self._plan
+
+    def _captions(self, recordings: Recordings) -> tuple[dict[Shard, Finished], set[Shard]]:
+        """From source files and video to captions: those that are done, and the hours that are not."""
+        config, footage = self._config, recordings.footage
+        read, open_hours = self._stage("observe", planning.observe_tasks(recordings.layout), set(), _same)
+        seen: dict[Shard, Finished] = {}
+        unseen: set[Shard] = set()
+        if footage:
+            seen, unseen = self._stage("describe", planning_words.describe_tasks(footage, config), set(), _same)
+        if config.translate != "none":
+            tasks = planning_words.translate_tasks(read, config)
+            read, open_hours = self._stage("translate", tasks, open_hours, _same)
+        tasks = planning.caption_tasks(read, seen)
+        captions, open_hours = self._stage("caption", tasks, open_hours | unseen, _same)
+        if config.prose != "none":
+            tasks = planning_words.narrate_tasks(captions, config)
+            captions, open_hours = self._stage("narrate", tasks, open_hours, _same)
+        return captions, open_hours
 
     def _index(self, tasks: list[ShardTask], unembedded: set[Shard]) -> None:
         """From parts to indexes. Behind parts to do, lists are planned for where the known parts are many enough."""
         large = {"ivf_from_rows": self._config.ivf_from_rows}
-        parts, open_parts = self._stage("part", tasks, unembedded, lambda shard: shard)
+        parts, open_parts = self._stage("part", tasks, unembedded, _same)
         lists = planning.trained_views(parts, **large)
         unknown = {shard for shard in open_parts if shard.wearer in lists}
         trained, untrained = self._stage("train", planning.train_tasks(parts, **large), unknown, _wearer)
@@ -164,7 +178,7 @@ class _Planner:
             if _wearer(shard) in untrained and not lists[shard.wearer].keys().isdisjoint(record.extra["counts"])
         }
         tasks = planning.fill_tasks(parts, trained, **large)
-        filled, open_fills = self._stage("fill", tasks, unknown | refilled, lambda shard: shard)
+        filled, open_fills = self._stage("fill", tasks, unknown | refilled, _same)
         self._stage("index", planning.index_tasks(parts, trained, filled), open_parts | open_fills, _wearer)
 
     def _stage(
@@ -197,6 +211,10 @@ class _Planner:
 
 def _of(stage: str, tasks: Iterable[ShardTask]) -> list[ShardTask]:
     return [task for task in tasks if task.stage == stage]
+
+
+def _same(shard: Shard) -> Shard:
+    return shard
 
 
 def _day(shard: Shard) -> Shard:

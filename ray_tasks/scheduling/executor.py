@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import ray.data
 from ray.data import ActorPoolStrategy, TaskPoolStrategy
 from ray.exceptions import RayError
 
+from ray_tasks.engines.settings import ChatSettings
+from ray_tasks.scheduling.making import Stages, embed_together, run_task
+from ray_tasks.scheduling.models import model_of
 from ray_tasks.scheduling.session import Cluster, ClusterError
-from ray_tasks.scheduling.stages import STAGES, Stages, Worker, embed_together, run_task
+from ray_tasks.scheduling.stages import STAGES
 from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
+from ray_tasks.scheduling.worker import Worker
 
 TASKS_PER_ROW: Final[Mapping[str, int]] = {"embed": 8, "extract": 2}
 """Tasks that make one row, and so go to one actor together, by the stage of the first; one where nothing is said.
@@ -25,6 +29,12 @@ Fine and coarse extraction of an hour, which follow each other, share the readin
 
 GPU_STAGES: Final = frozenset({"embed", "train", "fill"})
 """Stages that use a GPU where their worker has one; Ray shows a worker only the GPUs that it asked for."""
+
+WAITING_CPUS: Final = 0.25
+"""What an actor takes that waits for a language model most of the time."""
+
+LEAST_CALLS_EACH: Final = 4
+"""Calls that each actor should be allowed to have under way; more actors than that would only wait for a turn."""
 
 BLOCKS_PER_WORKER: Final = 64
 """Blocks for each worker: enough that a slow shard leaves no other idle, few enough to cost the driver little."""
@@ -58,7 +68,7 @@ class RayExecutor:
     """Runs a wave with Ray Data, results streamed as they come.
 
     On one machine there is one encoder; on a cluster the pool starts with one and asks for more, so that the cluster
-    grows with the work.
+    grows with the work. Stages that ask a language model run in actors, which keep their connections.
     """
 
     cluster: Cluster
@@ -77,24 +87,25 @@ class RayExecutor:
     def _run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         if not tasks:
             return
-        embedding = tasks[0].stage == "embed"
-        gpus = (self.cluster.encoder_gpus or None) if tasks[0].stage in GPU_STAGES else None
-        size = TASKS_PER_ROW.get(tasks[0].stage, 1)
+        stage = tasks[0].stage
+        model = model_of(stage, settings.config)
+        pool = self._pool(stage, model)
+        size = 1 if model else TASKS_PER_ROW.get(stage, 1)
         groups = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         rows = [{"tasks": "\n".join(task.dump() for task in group)} for group in groups]
-        workers = self.cluster.encoders if embedding else self.cluster.cpus
+        workers = min(pool.most, len(rows)) if pool else self.cluster.cpus
         blocks = min(len(rows), workers * BLOCKS_PER_WORKER)
         descriptors = ray.data.from_items(rows, override_num_blocks=blocks)
-        common = {"worker": self.worker(settings), "stages": self.stages}
-        if embedding:
-            encoders = min(workers, len(rows))
+        common = {"worker": self.worker(replace(settings, workers=workers)), "stages": self.stages}
+        gpus = (self.cluster.encoder_gpus or None) if stage in GPU_STAGES else None
+        if pool:
             results = descriptors.map_batches(
                 ShardActor,
                 fn_constructor_kwargs=common,
                 batch_size=1,
-                compute=ActorPoolStrategy(min_size=1, max_size=encoders),
-                num_cpus=self.cluster.encoder_cpus,
-                num_gpus=gpus,
+                compute=ActorPoolStrategy(min_size=workers if model else 1, max_size=workers),
+                num_cpus=pool.cpus,
+                num_gpus=pool.gpus or None,
             )
         else:
             # Tasks, not actors: there is nothing costly to load, and Ray's workers live on from wave to wave.
@@ -112,6 +123,27 @@ class RayExecutor:
             )
         for row in results.iter_rows():
             yield from map(ShardResult.load, row["results"].split("\n"))
+
+    def _pool(self, stage: str, model: ChatSettings | None) -> _Pool | None:
+        """The actors of a stage that holds something costly: an encoder, or a client of a language model."""
+        if stage == "embed" or (stage == "join" and model):  # windows of a language model are compared by vectors
+            return _Pool(self.cluster.encoders, self.cluster.encoder_cpus, self.cluster.encoder_gpus)
+        if model is None:
+            return None
+        if stage == "describe":  # which decodes video beside its calls
+            return _Pool(self.cluster.cpus, 1.0)
+        # Such an actor mostly waits, so a CPU serves several; each should still have a few calls under way.
+        useful = max(1, model.concurrency * max(1, len(model.urls)) // LEAST_CALLS_EACH)
+        return _Pool(min(int(self.cluster.cpus / WAITING_CPUS), useful), WAITING_CPUS)
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """How many actors at most, and what each holds."""
+
+    most: int
+    cpus: float
+    gpus: float = 0.0
 
 
 def _reason(error: RayError) -> str:

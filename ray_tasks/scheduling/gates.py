@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.errors import DaybookError
-from ray_tasks.ledger import LedgerError
+from ray_tasks.ledger import Ledger, LedgerError
 from ray_tasks.scheduling.build import BuildOutcome, failure_lines
 from ray_tasks.scheduling.statistics import StageTotals
 from ray_tasks.scheduling.tasks import ShardResult
@@ -20,6 +20,9 @@ from ray_tasks.scheduling.tasks import ShardResult
 SHOWN_LINES: Final = 10
 ALWAYS_ALLOWED_ERRORS: Final = 10
 """So many failed rows are no matter of rates: one broken line in a recording of fifty is no reason to stop."""
+
+FALLBACK: Final = "fallback_"
+"""Before the reason, in the notes of a ledger, for which a row kept its own words."""
 
 
 class BuildFailedError(DaybookError):
@@ -53,6 +56,7 @@ def gates_of_build(outcome: BuildOutcome, config: BuildConfig) -> list[GateResul
         balanced_books(outcome.by_wearer),
         holds_captions(len(outcome.indexes)),
         error_rate(outcome.by_wearer, config.gates.max_error_rate),
+        *fallbacks(outcome.totals, config.gates.max_fallback_rate),
     ]
 
 
@@ -81,13 +85,16 @@ def _gaps(wearer: str, totals: Mapping[str, StageTotals]) -> Iterator[str]:
     if "caption" not in totals or any(stage_totals.failed for stage_totals in totals.values()):
         return
     empty = StageTotals()
-    observe, caption, extract, segment, join, embed, part, index = (
+    observe, describe, caption, extract, segment, join, embed, part, index = (
         totals.get(name, empty)
-        for name in ("observe", "caption", "extract", "segment", "join", "embed", "part", "index")
+        for name in ("observe", "describe", "caption", "extract", "segment", "join", "embed", "part", "index")
     )
+    translate, narrate = totals.get("translate"), totals.get("narrate")
     atoms = extract.rows + join.rows
     flows = [
-        ("captions", "observations", caption.ledger.taken, observe.rows),
+        ("translation", "observations", translate.ledger.taken if translate else observe.rows, observe.rows),
+        ("captions", "observations", caption.ledger.taken, (translate or observe).rows + describe.rows),
+        ("prose", "captions", narrate.ledger.taken if narrate else caption.rows, caption.rows),
         ("extraction", "lines", extract.ledger.taken, caption.ledger.done),
         ("segmentation", "captions", segment.ledger.taken, caption.rows),
         ("joining", "window atoms", join.ledger.taken, segment.rows),
@@ -125,6 +132,35 @@ def error_rate(by_wearer: Mapping[str, Mapping[str, StageTotals]], allowed_perce
     words = listed("too many rows failed", over) if over else f"at most {worst:.2f}% of a wearer's rows failed"
     bound = f"at most {allowed_percent:g}% of a wearer's rows in a stage, or {ALWAYS_ALLOWED_ERRORS} rows"
     return GateResult("errors", not over, round(worst, 4), bound, words)
+
+
+def fallbacks(stages: Mapping[str, StageTotals], allowed_percent: float) -> list[GateResult]:
+    """A language model's words were usable but for so many rows; no gate where none was asked.
+
+    A row whose words were not usable keeps those it had, so nothing is lost and nothing looks wrong: a memory made with
+    a broken prompt or a wrong model would pass every other gate.
+    """
+    asked = {stage: totals for stage, totals in stages.items() if totals.calls.calls}
+    if not asked:
+        return []
+    kept = {stage: sum(fallback_notes(totals.ledger).values()) for stage, totals in asked.items()}
+    percent = {stage: 100.0 * kept[stage] / max(totals.rows, 1) for stage, totals in asked.items()}
+    over = [
+        f"{stage}: {kept[stage]:,} of {asked[stage].rows:,} rows ({percent[stage]:.1f}%)"
+        for stage in asked
+        if percent[stage] > allowed_percent and kept[stage] > ALWAYS_ALLOWED_ERRORS
+    ]
+    worst = max(percent.values())
+    words = listed("too many rows kept their own words", over) if over else f"at most {worst:.1f}% kept their own words"
+    bound = f"at most {allowed_percent:g}% of the rows of a stage"
+    return [GateResult("fallbacks", not over, round(worst, 2), bound, words)]
+
+
+def fallback_notes(ledger: Ledger) -> dict[str, int]:
+    """How many rows kept their own words because a model's were not usable, by reason."""
+    return {
+        name.removeprefix(FALLBACK): count for name, count in sorted(ledger.notes.items()) if name.startswith(FALLBACK)
+    }
 
 
 def _reasons(totals: StageTotals) -> str:

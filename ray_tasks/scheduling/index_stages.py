@@ -25,15 +25,14 @@ from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.storage.shards import DoneRecord
 
 if TYPE_CHECKING:
-    from ray_tasks.scheduling.stages import Worker
+    from ray_tasks.scheduling.worker import Worker
 
 
 def make_part(task: ShardTask, worker: Worker) -> StageOutput:
     """The atoms, vectors and captions of one shard to Flat indexes by view, with their rows beside them."""
     inputs = task.inputs
-    stage = "extract" if "extract" in inputs else "join"
-    atoms, table = worker.table(stage, inputs[stage]), worker.table("embed", inputs["embed"])
-    captions = worker.table("caption", inputs["caption"]) if "caption" in inputs else None
+    atoms, table = worker.table(*inputs["atoms"]), worker.table(*inputs["vectors"])
+    captions = worker.table(*inputs["captions"]) if "captions" in inputs else None
     column = table.column("vector").combine_chunks()
     dimension = column.type.list_size
     matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), dimension)

@@ -6,6 +6,7 @@ from typing import Final
 
 from ray.util.metrics import Counter, Gauge
 
+from ray_tasks.engines.counts import CallCounts
 from ray_tasks.scheduling.build import Reporter
 from ray_tasks.scheduling.tasks import ShardResult
 
@@ -14,6 +15,7 @@ ROWS: Final = "daybook_rows"
 LOST_ROWS: Final = "daybook_lost_rows"
 BYTES: Final = "daybook_bytes"
 TOKENS: Final = "daybook_tokens"
+CALLS: Final = "daybook_calls"
 SECONDS: Final = "daybook_shard_seconds"
 TO_DO: Final = "daybook_shards_to_do"
 
@@ -32,6 +34,7 @@ class MeteredReporter:
         self._lost = Counter(LOST_ROWS, "Rows that were filtered or failed.", ("stage", "reason"))
         self._bytes = Counter(BYTES, "Bytes that were written to the store.", ("stage",))
         self._tokens = Counter(TOKENS, "Tokens that models read and wrote.", ("stage",))
+        self._calls = Counter(CALLS, "Calls of language models, by how they ended.", ("stage", "ended"))
         self._seconds = Counter(SECONDS, "Seconds of work, by all workers together.", ("stage",))
         self._to_do = Gauge(TO_DO, "Shards of the present wave that are still to be made.", ("wave",))
 
@@ -52,6 +55,8 @@ class MeteredReporter:
             _count(self._rows, record.rows, stage=result.stage)
             _count(self._bytes, sum(size for _, size in record.files.values()), stage=result.stage)
             _count(self._tokens, record.tokens, stage=result.stage)
+            for ended, count in _ends(CallCounts.from_json(record.extra.get("calls", {}))).items():
+                _count(self._calls, count, stage=result.stage, ended=ended)
             _count(self._seconds, record.seconds, stage=result.stage)
             for reason, count in (record.ledger.filtered + record.ledger.failed).items():
                 _count(self._lost, count, stage=result.stage, reason=reason)
@@ -60,6 +65,11 @@ class MeteredReporter:
     def wave_finished(self, name: str, seconds: float) -> None:
         """See Reporter."""
         self._reporter.wave_finished(name, seconds)
+
+
+def _ends(calls: CallCounts) -> dict[str, int]:
+    """How many calls were answered, from the cache or not, and failed for what reason."""
+    return {"answered": calls.answered - calls.cached, "cached": calls.cached, **calls.failed}
 
 
 def _count(counter: Counter, value: float, **tags: str) -> None:

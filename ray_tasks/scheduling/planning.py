@@ -7,7 +7,7 @@ keys. So a change runs again exactly the shards that depend on it, and stops whe
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -17,7 +17,11 @@ from ray_tasks.storage.shards import Shard, content_key
 
 STAGE_VERSIONS: Final[Mapping[str, str]] = {
     "observe": "2",
+    "describe": "1",
+    "translate": "1",
     "caption": "1",
+    "narrate": "1",
+    "records": "1",
     "extract": "1",
     "segment": "1",
     "join": "1",
@@ -30,6 +34,8 @@ STAGE_VERSIONS: Final[Mapping[str, str]] = {
 """Raise a version whenever the code of a stage gives another output for the same input."""
 
 Records = Mapping[Shard, Finished]
+Where = list[str]
+"""The stage and the key of a shard that is read."""
 
 
 def observe_tasks(layout: Layout) -> list[ShardTask]:
@@ -39,32 +45,55 @@ def observe_tasks(layout: Layout) -> list[ShardTask]:
         entries = [{**asdict(file), "path": str(file.path.resolve())} for file in files]
         # Where a file lies does not decide what is in it, but its name, kind and offset do.
         identity = [[file.label, file.kind, file.base_ms, content_hash(file)] for file in files]
-        tasks.append(_task("observe", Shard(wearer, day, hour), identity, {"files": entries}))
+        tasks.append(make_task("observe", Shard(wearer, day, hour), identity, {"files": entries}))
     return tasks
 
 
-def caption_tasks(observed: Records) -> list[ShardTask]:
+def caption_tasks(observed: Records, described: Records | None = None) -> list[ShardTask]:
     """One task for each hour in which an observation starts, whatever files it comes from."""
-    touching: dict[Shard, list[tuple[str, str]]] = defaultdict(list)
-    for _, record in sorted(observed.items()):
+    read, seen = _touching(observed), _touching(described or {})
+    tasks = []
+    for shard in sorted({*read, *seen}):
+        identity: list[Any] = [digest for digest, _ in read[shard]]
+        inputs = {"rows": [place for _, place in read[shard]]}
+        if seen[shard]:
+            identity = [identity, [digest for digest, _ in seen[shard]]]
+            inputs["video"] = [place for _, place in seen[shard]]
+        tasks.append(make_task("caption", shard, identity, inputs))
+    return tasks
+
+
+def _touching(records: Records) -> dict[Shard, list[tuple[str, Where]]]:
+    """By hour, the digests of the rows that start in it, and the shard that holds them."""
+    touching: dict[Shard, list[tuple[str, Where]]] = defaultdict(list)
+    for _, record in sorted(records.items()):
         for shard, digest in record.extra["touches"].items():
-            touching[Shard.parse(shard)].append((digest, record.key))
-    return [
-        _task("caption", shard, [digest for digest, _ in inputs], {"observe": [key for _, key in inputs]})
-        for shard, inputs in sorted(touching.items())
-    ]
+            touching[Shard.parse(shard)].append((digest, where(record)))
+    return touching
 
 
 def atom_tasks(captions: Records, *, engine: str, version: str) -> list[ShardTask]:
     """Fine and coarse extraction of each hour of captions, with the end of the hour before as halo."""
-    tasks: list[ShardTask] = []
+    return [
+        make_task(stage, shard, [engine, version, *identity], inputs)
+        for shard, identity, inputs in with_halo(captions)
+        for stage in ("extract", "segment")
+    ]
+
+
+def with_halo(captions: Records) -> Iterator[tuple[Shard, list[str | None], dict[str, Where | None]]]:
+    """Each hour of captions with what decides its content and where that is: its own and the end of the one before.
+
+    Of that hour only the last five minutes count, so that nothing is made again for what changes before them.
+    """
     for shard, record in sorted(captions.items()):
         before = captions.get(shard.later(-1))
         tail = before.extra["tail"] if before else None
-        inputs = {"caption": record.key, "halo": before.key if before and tail else None}
-        identity = [engine, version, record.digest, tail]
-        tasks.extend(_task(stage, shard, identity, inputs) for stage in ("extract", "segment"))
-    return tasks
+        yield (
+            shard,
+            [record.digest, tail],
+            {"caption": where(record), "halo": where(before) if before and tail else None},
+        )
 
 
 def join_tasks(segments: Records, *, engine: str, version: str) -> list[ShardTask]:
@@ -73,7 +102,7 @@ def join_tasks(segments: Records, *, engine: str, version: str) -> list[ShardTas
     for shard, record in sorted(segments.items()):
         days[Shard(shard.wearer, shard.day)].append(record)
     return [
-        _task("join", day, [engine, version, *_digests(records)], {"segment": [record.key for record in records]})
+        make_task("join", day, [engine, version, *_digests(records)], {"segment": [record.key for record in records]})
         for day, records in sorted(days.items())
     ]
 
@@ -81,7 +110,7 @@ def join_tasks(segments: Records, *, engine: str, version: str) -> list[ShardTas
 def embed_tasks(extracted: Records, joined: Records, *, encoder: str) -> list[ShardTask]:
     """One task for each shard of atoms: hours of actions and utterances, days of activities and conversations."""
     return [
-        _task("embed", shard, [encoder, record.digest], {"stage": record.stage, "key": record.key})
+        make_task("embed", shard, [encoder, record.digest], {"atoms": where(record)})
         for records in (extracted, joined)
         for shard, record in sorted(records.items())
     ]
@@ -93,8 +122,10 @@ def part_tasks(captions: Records, extracted: Records, joined: Records, embedded:
     for shard, vectors in sorted(embedded.items(), key=_by_shard):
         atoms = (joined if shard.hour is None else extracted)[shard]
         read = [record for record in (captions.get(shard), atoms, vectors) if record]
-        inputs = {record.stage: record.key for record in read}
-        tasks.append(_task("part", shard, [[record.stage, record.digest] for record in read], inputs))
+        inputs = {"atoms": where(atoms), "vectors": where(vectors)}
+        if shard in captions:
+            inputs["captions"] = where(captions[shard])
+        tasks.append(make_task("part", shard, [[record.stage, record.digest] for record in read], inputs))
     return tasks
 
 
@@ -126,7 +157,7 @@ def train_tasks(parts: Records, *, ivf_from_rows: int) -> list[ShardTask]:
         inputs = {
             view: {"rows": views[view], "parts": [record.key for record in records]} for view, records in chosen.items()
         }
-        tasks.append(_task("train", Shard(wearer), identity, {"views": inputs}))
+        tasks.append(make_task("train", Shard(wearer), identity, {"views": inputs}))
     return tasks
 
 
@@ -149,7 +180,7 @@ def fill_tasks(parts: Records, trained: Records, *, ivf_from_rows: int) -> list[
         views = [view for view in large.get(shard.wearer, ()) if view in record.extra["counts"]]
         if template and views:
             inputs = {"part": record.key, "train": template.key, "views": views}
-            tasks.append(_task("fill", shard, [record.digest, template.digest, views], inputs))
+            tasks.append(make_task("fill", shard, [record.digest, template.digest, views], inputs))
     return tasks
 
 
@@ -171,7 +202,7 @@ def index_tasks(parts: Records, trained: Records, filled: Records) -> list[Shard
             "fills": [fill.key if fill else None for _, fill in records],
             "train": template.key if template else None,
         }
-        tasks.append(_task("index", Shard(wearer), identity, inputs))
+        tasks.append(make_task("index", Shard(wearer), identity, inputs))
     return tasks
 
 
@@ -180,9 +211,13 @@ def _by_shard(item: tuple[Shard, Finished]) -> tuple[str, int, int]:
     return shard.wearer, shard.day or 0, -1 if shard.hour is None else shard.hour
 
 
+def where(record: Finished) -> Where:
+    return [record.stage, record.key]
+
+
 def _digests(records: Iterable[Finished]) -> list[str]:
     return [record.digest for record in records]
 
 
-def _task(stage: str, shard: Shard, identity: Any, inputs: Mapping[str, Any]) -> ShardTask:
+def make_task(stage: str, shard: Shard, identity: Any, inputs: Mapping[str, Any]) -> ShardTask:
     return ShardTask(stage, shard, content_key(stage, STAGE_VERSIONS[stage], str(shard), identity), inputs)

@@ -8,12 +8,16 @@ as well. What is made is then the very shards that a build of everything makes, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
+from ray_tasks.captioning.videos import VideoLayout
 from ray_tasks.corpus.layout import Layout, ShardKey
 from ray_tasks.corpus.problems import CorpusError
 from ray_tasks.storage.shards import Shard
+
+if TYPE_CHECKING:
+    from ray_tasks.scheduling.planning_words import Footage
 
 REACH_HOURS: Final = 6
 """How far before a wanted hour files are read. Rows run past their file's hour by seconds, rarely by an hour."""
@@ -31,34 +35,48 @@ class Selection:
 
     def includes(self, stage: str, shard: Shard) -> bool:
         """Whether a build of this selection makes a shard: up to embed, and joined only where the whole day is."""
-        if stage in ("observe", "embed"):
+        if stage in ("observe", "describe", "translate", "embed"):
             return True  # of the narrowed layout, and of what was extracted
         if stage == "join":
             return (shard.wearer, shard.day) in self.days
-        if stage in ("extract", "segment"):
+        if stage in ("extract", "segment", "records"):
             return self._wants(shard)
-        return stage == "caption" and (self._wants(shard) or self._wants(shard.later(1)))
+        return stage in ("caption", "narrate") and (self._wants(shard) or self._wants(shard.later(1)))
 
     def _wants(self, shard: Shard) -> bool:
         assert shard.day is not None and shard.hour is not None
         return (shard.wearer, shard.day) in self.days or (shard.wearer, shard.day, shard.hour) in self.hours
 
 
-def select(layout: Layout, shards: Sequence[str] = (), limit: int | None = None) -> tuple[Layout, Selection | None]:
-    """The files and hours of the shards named, of these the first `limit` hours; all of it where neither is given.
+@dataclass(frozen=True)
+class Recordings:
+    """What a build is made from: source files, video where it is to be described, and the hours that are wanted."""
+
+    layout: Layout
+    footage: Footage | None = None
+    selection: Selection | None = None
+
+
+def select(
+    layout: Layout, shards: Sequence[str] = (), limit: int | None = None, video: VideoLayout | None = None
+) -> tuple[Layout, VideoLayout | None, Selection | None]:
+    """The files, clips and hours of the shards named, of these the first `limit` hours; all where neither is given.
 
     Raises CorpusError for a shard without recordings, naming those nearby, and UsageError for what is no shard.
     """
     if not shards and limit is None:
-        return layout, None
-    there = sorted({file.shard for file in layout.files})
+        return layout, video, None
+    clips = video.clips if video else ()
+    there = sorted({*(file.shard for file in layout.files), *(clip.shard for clip in clips)})
     wanted = sorted({hour for text in shards for hour in _hours_of(Shard.parse(text), there)}) if shards else there
     chosen = frozenset(wanted[:limit])
     whole = {(wearer, day) for wearer, day, _ in chosen}
     whole -= {(wearer, day) for wearer, day, hour in there if (wearer, day, hour) not in chosen}
     needed = {Shard(*hour).later(-back) for hour in chosen for back in range(REACH_HOURS + 1)}
     files = tuple(file for file in layout.files if Shard(*file.shard) in needed)
-    return Layout(layout.root, files, layout.problems), Selection(chosen, frozenset(whole))
+    if video:
+        video = replace(video, clips=tuple(clip for clip in clips if Shard(*clip.shard) in needed))
+    return Layout(layout.root, files, layout.problems), video, Selection(chosen, frozenset(whole))
 
 
 def _hours_of(shard: Shard, there: Sequence[ShardKey]) -> list[ShardKey]:

@@ -10,12 +10,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, Protocol
 
+from ray_tasks.config import BuildConfig
+from ray_tasks.engines.counts import CallCounts
 from ray_tasks.ledger import Ledger
 from ray_tasks.storage.shards import DoneRecord, Shard
 
 Outcome = Literal["done", "cached", "failed"]
 
-PLANNED_EXTRA: Final[Mapping[str, str]] = {"observe": "touches", "caption": "tail", "part": "counts"}
+PLANNED_EXTRA: Final[Mapping[str, str]] = {
+    "observe": "touches",
+    "describe": "touches",
+    "translate": "touches",
+    "caption": "tail",
+    "narrate": "tail",
+    "part": "counts",
+}
 """The part of a record's `extra` from which the next stage is planned, by stage."""
 
 
@@ -109,7 +118,8 @@ class ShardResult:
 class StageOutput:
     """Files of a finished shard, its rows and books, and what later stages need to plan.
 
-    `scratch` is the folder of files that are handed over as paths; it goes when they have been committed.
+    `calls` are the books of the language model that was asked. `scratch` is the folder of files that are handed over as
+    paths; it goes when they have been committed.
     """
 
     files: Mapping[str, bytes | Path]
@@ -117,18 +127,23 @@ class StageOutput:
     ledger: Ledger
     extra: Mapping[str, Any] = field(default_factory=dict)
     tokens: int = 0
+    calls: CallCounts = field(default_factory=CallCounts)
     scratch: TemporaryDirectory[str] | None = None
 
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What every worker of a run needs to know; small, since it travels to each of them."""
+    """What every worker of a run needs to know; small, since it travels to each of them.
+
+    `config` says where language models answer, also where the run has started them itself; `workers` share the calls
+    that may be under way at once.
+    """
 
     root: str
     run_id: str
-    engine: str
-    embedding_model: str
+    config: BuildConfig
     threads: int
+    workers: int = 1
 
 
 class Executor(Protocol):

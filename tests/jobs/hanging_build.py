@@ -15,8 +15,9 @@ from jobs.building import begun_build
 from jobs.console import ends_well, run_app
 from jobs.request import BuildRequest
 from ray_tasks.scheduling import executor
-from ray_tasks.scheduling.stages import STAGES, Worker
+from ray_tasks.scheduling.stages import STAGES
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
+from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.store import LocalStore
 
 HANGING = "B1_MARA/DAY1/10"
@@ -36,7 +37,7 @@ def extract(task: ShardTask, worker: Worker) -> StageOutput:
 def hanging_build(corpus: Path, root: Path, deadline: float) -> None:
     """Runs it."""
     request, store = BuildRequest(corpus), LocalStore(root)
-    layout, _ = request.select()
+    layout = request.discover().layout
     with begun_build(request, store, None, True, 2, deadline, "build") as (_, build):
         build.run(layout)
 

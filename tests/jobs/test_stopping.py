@@ -33,7 +33,7 @@ def test_a_deadline_ends_a_wait_also_inside_code_that_swallows_exceptions() -> N
     said = r"the deadline of 0\.05 s has passed\nrun the same command again"
     with pytest.raises(DeadlineError, match=said), deadline(0.05):
         stubborn()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_the_report_is_what_the_error_says() -> None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ray_tasks.scheduling.stages import Worker, run_task
+from ray_tasks.scheduling.making import run_task
+from ray_tasks.scheduling.stages import STAGES
 from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
+from ray_tasks.scheduling.worker import Worker
 from tests.index.builder import MemoryBuilder
 
 
@@ -38,12 +40,13 @@ class InlineExecutor:
     def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """See Executor.run."""
         worker = Worker(settings)
-        worker.__dict__["encoder"] = HashingEncoder(settings.embedding_model)
+        worker.__dict__["encoder"] = HashingEncoder(settings.config.embedding_model)
         for task in tasks:
             self.asked.append(f"{task.stage} {task.shard}")
             if self.asked[-1] in self.broken:
                 task = ShardTask(task.stage, task.shard, task.key, {})
-            yield run_task(task, worker)
+            yield run_task(task, worker, STAGES)
+        worker.close()
 
 
 class SilentReporter:

@@ -10,9 +10,11 @@ from ray_tasks.corpus.layout import discover
 from ray_tasks.extraction.rules import RulesExtractor
 from ray_tasks.scheduling import planning
 from ray_tasks.scheduling.build import Build, BuildOutcome
+from ray_tasks.scheduling.making import run_task
 from ray_tasks.scheduling.planning import STAGE_VERSIONS
-from ray_tasks.scheduling.stages import Worker, run_task
+from ray_tasks.scheduling.stages import STAGES
 from ray_tasks.scheduling.tasks import WorkerSettings
+from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.cache import DATA_FILE
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import small_corpus, write_hour
@@ -129,7 +131,7 @@ def test_a_failed_shard_is_reported_and_costs_no_other(built: tuple[Path, Path, 
     outcome, _ = _build(built[0], tmp_path / "other", executor)
     assert [(failure.stage, str(failure.shard)) for failure in outcome.failures] == [("extract", "B1_MARA/DAY1/10")]
     failure = outcome.failures[0].failure
-    assert failure is not None and failure.error == "KeyError" and "_with_halo" in failure.traceback
+    assert failure is not None and failure.error == "KeyError" and "captions_and_halo" in failure.traceback
     assert [record.shard for record in outcome.indexes.values()] == ["B2_TOBI"]
     again, executor = _build(built[0], tmp_path / "other")
     assert "extract B1_MARA/DAY1/10" in executor.asked
@@ -144,7 +146,7 @@ def test_a_file_that_a_worker_cannot_read_fails_its_hour_and_leaves_no_finished_
     task = planning.observe_tasks(discover(corpus))[0]
     next((corpus / "EgoLifeCap/Transcript/B1_MARA/DAY1").glob("*_09*")).unlink()
     store = LocalStore(tmp_path / "other")
-    result = run_task(task, Worker(WorkerSettings(store.url, "run-1", "rules", "none", 1)))
+    result = run_task(task, Worker(WorkerSettings(store.url, "run-1", BuildConfig(), 1)), STAGES)
     assert result.failure is not None
     assert (result.failure.error, "cannot be read" in result.failure.message) == ("OSError", True)
     assert not list(store.list_keys("cache"))

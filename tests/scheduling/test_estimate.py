@@ -8,6 +8,7 @@ from ray_tasks.config import BuildConfig, Prices
 from ray_tasks.corpus.layout import discover
 from ray_tasks.scheduling.build import Build
 from ray_tasks.scheduling.estimate import UNKNOWN, Plan, StagePlan, plan_build
+from ray_tasks.scheduling.selection import Recordings
 from ray_tasks.storage.run_rates import RATES_KEY, Rate, Rates, read_rates
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import small_corpus
@@ -26,7 +27,7 @@ def _build(corpus: Path, root: Path) -> list[str]:
 
 
 def _to_do(corpus: Path, root: Path) -> dict[str, int]:
-    plan = plan_build(discover(corpus), LocalStore(root), BuildConfig())
+    plan = plan_build(Recordings(discover(corpus)), LocalStore(root), BuildConfig())
     return {name: stage.to_do for name, stage in plan.stages.items() if stage.to_do}
 
 
@@ -66,7 +67,7 @@ def test_a_changed_file_is_planned_with_all_that_may_depend_on_it(corpus: Path, 
 
 def test_time_follows_from_the_last_build_s_rates(corpus: Path, tmp_path: Path) -> None:
     last = {"stages": {"observe": {"seconds": 24.0, "shards": 12}}}
-    plan = plan_build(discover(corpus), LocalStore(tmp_path / "root"), BuildConfig(), last)
+    plan = plan_build(Recordings(discover(corpus)), LocalStore(tmp_path / "root"), BuildConfig(), last)
     assert plan.stages["observe"].seconds == pytest.approx(24.0)
     assert plan.source == "the current memory"
     assert plan.seconds(2) is None
@@ -80,12 +81,12 @@ def test_rates_of_runs_go_before_those_of_the_memory(corpus: Path, tmp_path: Pat
     )
     store.write(RATES_KEY, rates.model_dump_json().encode())
     last = {"stages": {"observe": {"seconds": 24.0, "shards": 12}, "join": {"seconds": 4.0, "shards": 4}}}
-    plan = plan_build(discover(corpus), store, BuildConfig(), last)
+    plan = plan_build(Recordings(discover(corpus)), store, BuildConfig(), last)
     assert plan.stages["observe"].seconds_each == pytest.approx(0.5)
     assert plan.stages["join"].seconds_each == pytest.approx(1.0)
     assert plan.source == "the runs up to r and the current memory"
     assert (plan.stages["embed"].gpus, plan.stages["embed"].all_cpus) == (0.5, False)
-    configured = plan_build(discover(corpus), store, BuildConfig(encoder_gpus=1.0), last)
+    configured = plan_build(Recordings(discover(corpus)), store, BuildConfig(encoder_gpus=1.0), last)
     assert configured.stages["embed"].gpus == 1.0
 
 
@@ -93,7 +94,7 @@ def test_rates_of_runs_go_before_those_of_the_memory(corpus: Path, tmp_path: Pat
 def test_damaged_rates_count_as_none(corpus: Path, tmp_path: Path, content: bytes) -> None:
     store = LocalStore(tmp_path / "root")
     store.write(RATES_KEY, content)
-    assert plan_build(discover(corpus), store, BuildConfig()).source == UNKNOWN
+    assert plan_build(Recordings(discover(corpus)), store, BuildConfig()).source == UNKNOWN
     assert RATES_KEY in (read_rates(store)[1] or "")
 
 

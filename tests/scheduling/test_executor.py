@@ -13,11 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
+from ray_tasks.config import BuildConfig
 from ray_tasks.ledger import Ledger
 from ray_tasks.scheduling.executor import RayExecutor
+from ray_tasks.scheduling.making import MAX_ATTEMPTS
 from ray_tasks.scheduling.session import Cluster, ClusterError, ray_session
-from ray_tasks.scheduling.stages import MAX_ATTEMPTS, Worker
 from ray_tasks.scheduling.tasks import ShardResult, ShardTask, StageOutput, WorkerSettings
+from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.cache import ShardCache, table_bytes
 from ray_tasks.storage.shards import Shard
 from ray_tasks.storage.store import LocalStore
@@ -49,7 +51,7 @@ def cluster() -> Iterator[Cluster]:
 def results(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[ShardResult]]:
     root = tmp_path_factory.mktemp("root")
     tasks = [ShardTask("observe", Shard("W", 1, hour), f"k{hour}", {}) for hour in range(HOURS)]
-    settings = WorkerSettings(str(root), "run-1", "rules", "none", 1)
+    settings = WorkerSettings(str(root), "run-1", BuildConfig(), 1)
     return root, list(RayExecutor(cluster, stages={"observe": _stage}).run(tasks, settings))
 
 
@@ -57,7 +59,7 @@ def test_texts_that_cannot_be_embedded_fail_shard_by_shard(cluster: Cluster, tmp
     tasks = [
         ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"stage": "extract", "key": "gone"}) for hour in (8, 9)
     ]
-    settings = WorkerSettings(str(tmp_path), "run-2", "rules", "no-such-model/anywhere", 1)
+    settings = WorkerSettings(str(tmp_path), "run-2", BuildConfig(embedding_model="no-such-model/anywhere"), 1)
     results = list(RayExecutor(cluster).run(tasks, settings))
     assert [result.failure and result.failure.error for result in results] == ["LookupError", "LookupError"]
 
@@ -92,14 +94,14 @@ def test_a_text_that_kills_the_encoder_costs_only_its_own_shard(cluster: Cluster
         files = {"data.parquet": table_bytes(atoms)}
         cache.commit("extract", f"W/DAY1/0{hour}", f"x{hour}", files, rows=1, seconds=0, ledger=Ledger(1, 1))
         tasks.append(ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"stage": "extract", "key": f"x{hour}"}))
-    settings = WorkerSettings(str(tmp_path), "run-4", "rules", "none", 1)
+    settings = WorkerSettings(str(tmp_path), "run-4", BuildConfig(), 1)
     results = {result.shard.hour: result for result in RayExecutor(cluster, worker=FragileWorker).run(tasks, settings)}
     assert {hour: result.outcome for hour, result in results.items()} == {0: "done", 1: "failed", 2: "done", 3: "done"}
     assert results[1].failure is not None and results[1].failure.error == "LostWorkerError"
 
 
 def test_a_task_that_ray_cannot_run_ends_in_a_message(cluster: Cluster, tmp_path: Path) -> None:
-    settings = WorkerSettings(str(tmp_path), "run-3", "rules", "none", 1)
+    settings = WorkerSettings(str(tmp_path), "run-3", BuildConfig(), 1)
     nonsense = ShardTask("observe", Shard("W/DAY", 1, 99), "k", {})  # does not survive the way to a worker
     with pytest.raises(ClusterError, match=r"Ray failed .*not a shard.*run the same command again"):
         list(RayExecutor(cluster, stages={"observe": _stage}).run([nonsense], settings))

@@ -19,6 +19,7 @@ from ray_tasks.scheduling.assembly import assemble_manifest
 from ray_tasks.scheduling.build import Build, BuildOutcome
 from ray_tasks.scheduling.estimate import plan_build
 from ray_tasks.scheduling.planning import fill_tasks, train_tasks, trained_views
+from ray_tasks.scheduling.selection import Recordings
 from ray_tasks.scheduling.tasks import Finished, ShardResult, ShardTask, WorkerSettings
 from ray_tasks.storage.shards import Shard
 from ray_tasks.storage.store import LocalStore
@@ -100,7 +101,7 @@ def test_a_changed_hour_makes_again_its_part_and_the_merge(copies: tuple[Path, P
     path.write_text(path.read_text().replace("kettle 20", "teapot 20"), encoding="utf-8")
     planned = {
         name: stage.to_do
-        for name, stage in plan_build(discover(corpus), LocalStore(root), LISTS).stages.items()
+        for name, stage in plan_build(Recordings(discover(corpus)), LocalStore(root), LISTS).stages.items()
         if stage.to_do
     }
     _, asked = _build(corpus, root)
@@ -171,12 +172,12 @@ def test_a_part_that_is_damaged_under_a_merge_fails_that_merge_alone(built: Buil
 
 def test_a_plan_knows_what_is_done_and_what_lists_will_cost(built: Built, tmp_path: Path) -> None:
     corpus, root, outcome = built
-    plan = plan_build(discover(corpus), LocalStore(root), LISTS)
+    plan = plan_build(Recordings(discover(corpus)), LocalStore(root), LISTS)
     assert plan.to_do == 0
     assert plan.stages["fill"].cached == len(outcome.records["fill"])
     shutil.copytree(root, tmp_path / "root")
     shutil.rmtree(tmp_path / "root" / "cache" / "train")
-    plan = plan_build(discover(corpus), LocalStore(tmp_path / "root"), LISTS)
+    plan = plan_build(Recordings(discover(corpus)), LocalStore(tmp_path / "root"), LISTS)
     assert (plan.stages["train"].to_do, plan.stages["part"].to_do, plan.stages["index"].to_do) == (2, 0, 2)
     assert plan.stages["fill"].to_do == len(outcome.records["fill"])
 

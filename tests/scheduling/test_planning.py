@@ -14,8 +14,11 @@ def test_captions_are_made_for_every_hour_that_rows_land_in() -> None:
     early = _record("observe", "W/DAY1/23", "a", touches={"W/DAY1/23": "d1", "W/DAY2/00": "d2"})
     late = _record("observe", "W/DAY2/00", "b", touches={"W/DAY2/00": "d3"})
     tasks = caption_tasks({Shard("W", 1, 23): early, Shard("W", 2, 0): late})
-    inputs = {str(task.shard): task.inputs["observe"] for task in tasks}
-    assert inputs == {"W/DAY1/23": ["key-a"], "W/DAY2/00": ["key-a", "key-b"]}
+    inputs = {str(task.shard): task.inputs["rows"] for task in tasks}
+    assert inputs == {
+        "W/DAY1/23": [["observe", "key-a"]],
+        "W/DAY2/00": [["observe", "key-a"], ["observe", "key-b"]],
+    }
 
 
 def test_the_halo_crosses_midnight_and_is_part_of_the_key() -> None:
@@ -25,7 +28,7 @@ def test_the_halo_crosses_midnight_and_is_part_of_the_key() -> None:
             Shard("W", 2, 0): _record("caption", "W/DAY2/00", "b", tail=None),
         }
         tasks = [task for task in atom_tasks(captions, engine="rules", version="1") if task.shard.day == 2]
-        assert {task.inputs["halo"] for task in tasks} == ({"key-a"} if tail else {None})
+        assert [task.inputs["halo"] for task in tasks] == ([["caption", "key-a"]] * 2 if tail else [None] * 2)
         return {task.key for task in tasks}
 
     assert keys("t1") != keys("t2") != keys(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -107,7 +108,7 @@ def test_a_deadline_is_reported_with_what_was_still_running(store: LocalStore) -
         assert record(store).state == "deadline"
         assert "the deadline of 60 s has passed" in words
         assert "observe: 2 of 3 shards done" in words
-        assert "still running: observe B1_MARA/DAY1/10 for 90 s on node-3" in words
+        assert re.search(r"still running: observe B1_MARA/DAY1/10 for (9|1\d)\d s on node-3", words)
         raise RuntimeError
     assert record(store).state == "deadline"
 
@@ -128,7 +129,7 @@ def test_shards_that_come_fast_are_not_written_one_by_one(store: FaultyStore) ->
 def test_the_heart_beats_while_no_shard_ends(store: FaultyStore) -> None:
     with RunLog(store, {}, heartbeat_s=0.01) as run:
         before = store.writes
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while store.writes < before + 2 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert store.writes >= before + 2

@@ -12,7 +12,7 @@ from ray_tasks.corpus.problems import CorpusError
 from ray_tasks.errors import UsageError
 from ray_tasks.scheduling.build import Build, BuildOutcome
 from ray_tasks.scheduling.estimate import plan_build
-from ray_tasks.scheduling.selection import select
+from ray_tasks.scheduling.selection import Recordings, select
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import small_corpus, write_hour
 from tests.scheduling.inline import InlineExecutor, SilentReporter
@@ -25,7 +25,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _build(corpus: Path, root: Path, *shards: str, limit: int | None = None) -> tuple[BuildOutcome, list[str]]:
     executor = InlineExecutor()
-    layout, selection = select(discover(corpus), shards, limit)
+    layout, _, selection = select(discover(corpus), shards, limit)
     store = LocalStore(root)
     build = Build(store, BuildConfig(), executor, SilentReporter(), 1, "run-1", selection=selection)
     return build.run(layout), executor.asked
@@ -41,12 +41,12 @@ def test_an_hour_is_made_with_what_it_needs_and_nothing_else(corpus: Path, tmp_p
 
 
 def test_a_plan_of_an_hour_counts_what_is_then_made(corpus: Path, tmp_path: Path) -> None:
-    layout, selection = select(discover(corpus), ["B2_TOBI/DAY2/10"])
-    planned = plan_build(layout, LocalStore(tmp_path), BuildConfig(), selection=selection)
+    layout, _, selection = select(discover(corpus), ["B2_TOBI/DAY2/10"])
+    planned = plan_build(Recordings(layout, None, selection), LocalStore(tmp_path), BuildConfig())
     _, asked = _build(corpus, tmp_path, "B2_TOBI/DAY2/10")
     made = {stage: sum(task.startswith(f"{stage} ") for task in asked) for stage in planned.stages}
     assert {stage: part.to_do for stage, part in planned.stages.items()} == made
-    again = plan_build(layout, LocalStore(tmp_path), BuildConfig(), selection=selection)
+    again = plan_build(Recordings(layout, None, selection), LocalStore(tmp_path), BuildConfig())
     assert again.to_do == 0
 
 
@@ -113,4 +113,4 @@ def test_what_is_no_shard_is_refused(corpus: Path) -> None:
 
 def test_without_a_selection_nothing_is_narrowed(corpus: Path) -> None:
     layout = discover(corpus)
-    assert select(layout) == (layout, None)
+    assert select(layout) == (layout, None, None)

@@ -44,7 +44,7 @@ def test_whatever_moment_a_writer_is_killed_at_the_current_memory_is_whole(store
         process = context.Process(target=_work, args=(store.url, seed))
         process.start()
         before = read_pointer(store)
-        for _ in range(600):  # until it is at work
+        for _ in range(6000):  # until it is at work
             if read_pointer(store) != before:
                 break
             time.sleep(0.05)

@@ -112,7 +112,7 @@ def _fails(url: str, message: str, kind: type[StoreError] = StoreAccessError) ->
     start = time.monotonic()
     with pytest.raises(kind, match=message):
         preflight(S3Store(url))
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60  # a few seconds on a machine that has nothing else to do
 
 
 def test_unknown_keys_are_reported(checked_server: S3Server) -> None:
