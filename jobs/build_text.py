@@ -8,8 +8,11 @@ from rich.table import Table
 
 from jobs.building import Built
 from jobs.console import console
+from ray_tasks.config import BuildConfig
+from ray_tasks.engines.counts import CallCounts
 from ray_tasks.rows import VIEWS
 from ray_tasks.scheduling.gates import fallback_notes
+from ray_tasks.scheduling.models import model_of
 from ray_tasks.scheduling.statistics import StageTotals
 
 
@@ -17,7 +20,7 @@ def show_build(built: Built) -> None:
     """Prints what a build made, what it left out and why, what its gates found, and what it published."""
     _show_stages(built)
     console.print(_atoms_line(built))
-    for line in model_lines(built.outcome.totals):
+    for line in model_lines(built.outcome.totals, BuildConfig(**built.manifest.build["config"])):
         console.print(line, markup=False, soft_wrap=True)
     _show_losses(built)
     passed = sum(gate.passed for gate in built.gates)
@@ -65,7 +68,14 @@ def _show_losses(built: Built) -> None:
         )
 
 
-def model_lines(stages: Mapping[str, StageTotals]) -> list[str]:
+def _price(stage: str, calls: CallCounts, config: BuildConfig) -> str:
+    """What a stage's tokens cost, where the configuration tells prices."""
+    model = model_of(stage, config)
+    cost = model.prices.of(calls.tokens_in, calls.tokens_out) if model else 0.0
+    return f" ({cost:,.2f} {model.prices.currency})" if model and cost else ""
+
+
+def model_lines(stages: Mapping[str, StageTotals], config: BuildConfig) -> list[str]:
     """What language models were asked and what came of it, by stage; cached shards as they were when they were made."""
     lines = []
     for stage, totals in stages.items():
@@ -77,7 +87,7 @@ def model_lines(stages: Mapping[str, StageTotals]) -> list[str]:
         lost = ", ".join(f"{count:,} {reason}" for reason, count in sorted(calls.failed.items()))
         lines.append(
             f"{stage}: {calls.calls:,} calls, {calls.cached:,} from the cache, {calls.retries.total():,} sent again; "
-            f"{calls.tokens_in:,} tokens read, {calls.tokens_out:,} written"
+            f"{calls.tokens_in:,} tokens read, {calls.tokens_out:,} written{_price(stage, calls, config)}"
             + (f"; without an answer: {lost}" if lost else "")
             + (f"; kept as they were: {kept}" if kept else "")
         )

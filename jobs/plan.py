@@ -124,6 +124,9 @@ def plan_lines(planned: Plan, cpus: int, prices: Prices) -> list[str]:
         return [f"{shards}, time unknown: {UNKNOWN}{known}"]
     hours = f"{cpu_hours:.2f} CPU-hours" + (f", {gpu_hours:.2f} GPU-hours" if gpu_hours else ", no GPU")
     lines = [f"{shards}: about {duration_text(seconds)}, {hours} (rates of {planned.source})"]
+    read, written = planned.tokens()
+    if read:
+        lines.append(f"language models: about {read:,.0f} tokens read and {written:,.0f} written")
     cost = planned.cost(cpus, prices)
     if cost is not None:
         money = f"about {cost:,.2f}" if cost >= LEAST_MONEY else f"less than {LEAST_MONEY}"

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
@@ -55,24 +55,26 @@ class DecoderProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
 
-    def read(self, path: Path) -> Iterator[Window | ClipEnd]:
+    def read(self, path: Path) -> Generator[Window | ClipEnd, None, None]:
         """The windows of a clip as they come; a child that dies or gives nothing for `stall_s` ends it as failed."""
+        if self._child and self._child.poll() is not None:
+            self.close()  # it died while it had nothing to do, which is no clip's fault
         line = self._line or self._start()
+        ended = False
         try:
             line.send((path, self._settings))
-            while True:
+            while not ended:
                 if not line.poll(self._settings.stall_s):
-                    self.close()
                     yield _failed("decoder_stalled", f"gave no window for {self._settings.stall_s:g} s")
                     return
                 item: Window | ClipEnd = line.recv()
+                ended = isinstance(item, ClipEnd)
                 yield item
-                if isinstance(item, ClipEnd):
-                    return
         except (EOFError, OSError):
-            how = _ending(self._child)
-            self.close()
-            yield _failed("decoder_crashed", f"brought its decoder down ({how})")
+            yield _failed("decoder_crashed", f"brought its decoder down ({_ending(self._child)})")
+        finally:
+            if not ended:
+                self.close()
 
     def stop(self) -> None:
         """Kills the child, so that whoever listens to it hears its end."""
@@ -114,8 +116,8 @@ async def decoding(
 ) -> AsyncIterator[tuple[AsyncIterator[tuple[int, Window | ClipEnd]], threading.Semaphore]]:
     """Windows and ends of clips, with the index of their clip, as the readers give them, and the places for windows.
 
-    At most `held` windows are about: whoever is done with one releases its place.
-    Readers are stopped and closed at the end, whatever happened.
+    At most `held` windows are about: whoever is done with one releases its place. Readers are stopped and closed at
+    the end, whatever happened.
     """
     loop = asyncio.get_running_loop()
     arrived: asyncio.Queue[tuple[int, Window | ClipEnd] | BaseException | None] = asyncio.Queue()

@@ -61,13 +61,15 @@ def serving(settings: ChatSettings, say: Callable[[str], None]) -> Iterator[Chat
     if lacking:
         say(f"{lacking}: waiting for the cluster to grow")
     model = _Model(settings, front_url(joined), joined, say)
-    done = False
+    hurried = False
     try:
         model.bring_up()
         yield settings.model_copy(update={"urls": (model.url,)})
-        done = True
+    except BaseException as error:
+        hurried = not isinstance(error, Exception)  # whoever sent SIGTERM or pressed Ctrl-C will not wait for long
+        raise
     finally:
-        model.take_down(hurried=not done)  # whoever sent SIGTERM will not wait for long
+        model.take_down(hurried=hurried)
 
 
 class _Model:

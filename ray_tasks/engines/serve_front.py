@@ -34,7 +34,7 @@ def front_url(joined: bool) -> str:
     logging.getLogger(SERVE_LOGGER_NAME).setLevel(logging.ERROR)
     client: Any = _get_global_client(raise_if_no_controller_running=False)
     if client is None:
-        own = {"host": _head_address(), "port": JOINED_PORT} if joined else {"host": "127.0.0.1", "port": _free_port()}
+        own = {"host": _head_address(), "port": JOINED_PORT} if joined else {"host": "127.0.0.1", "port": free_port()}
         serve.start(proxy_location="HeadOnly", http_options=own)
         client = _get_global_client()
     host, port = client.http_config.host, client.http_config.port
@@ -68,7 +68,8 @@ def _head_address() -> str:
     return str(ray.util.get_node_ip_address())  # type: ignore[no-untyped-call]
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

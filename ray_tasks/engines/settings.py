@@ -19,6 +19,10 @@ class TokenPrices(BaseModel):
     output: float = Field(0.0, ge=0, description="price of a million tokens written")
     currency: str = Field("USD", description="what the prices are in")
 
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        """What so many tokens cost."""
+        return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
 
 class ServeSettings(BaseModel):
     """vLLM on Ray Serve, which the job starts for itself and takes down again."""
@@ -67,7 +71,7 @@ class ChatSettings(BaseModel):
     temperature: float = Field(0.0, ge=0, le=2, description="0 gives the likeliest words")
     top_p: float = Field(1.0, gt=0, le=1, description="the share of likeliest words that are drawn from")
     seed: int | None = Field(0, description="makes draws repeatable")
-    max_tokens: int = Field(1024, ge=1, description="the longest reply, where a step does not say")
+    max_tokens: int = Field(2048, ge=1, description="the longest reply, where a step does not say")
     cache: bool = Field(True, description="keep replies in the store by the hash of their request")
     transcripts: bool = Field(False, description="keep every request and reply beside the run, for reading")
     prices: TokenPrices = Field(default_factory=TokenPrices, description="what tokens cost")

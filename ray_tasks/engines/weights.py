@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -174,14 +174,12 @@ def _fetch_from_bucket(weights: Weights, part: Path) -> None:
         unfinished.rename(path)
 
 
-def _fetch_from_hub(weights: Weights, part: Path, download: Callable[..., str] | None = None) -> None:
+def _fetch_from_hub(weights: Weights, part: Path) -> None:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
     try:
-        (download or snapshot_download)(
-            weights.source, revision=weights.revision, local_dir=part, ignore_patterns=list(UNUSED)
-        )
+        snapshot_download(weights.source, revision=weights.revision, local_dir=part, ignore_patterns=list(UNUSED))
     except (HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled, ConnectionError) as error:
         raise WeightsError(
             f"cannot fetch {weights.source} at {weights.revision} from the hub ({str(error).splitlines()[0]}); give a "

@@ -104,7 +104,7 @@ def read_reply(choice: Mapping[str, Any], usage: Usage, request: ChatRequest, se
         )
     text = _text(message.get("content"))
     text = answer_after_thinking(text, opened=settings.thinking is True)
-    calls = _tool_calls(message.get("tool_calls") or (), request.tools)
+    calls = _tool_calls(message.get("tool_calls"), request.tools)
     if not text.strip() and not calls:
         raise EmptyReplyError("the reply is empty; see that the endpoint uses the model's own chat template")
     parsed = None
@@ -181,13 +181,15 @@ def _text(content: Any) -> str:
 
 
 def _tool_calls(calls: Any, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
+    if not isinstance(calls, list):
+        return ()
     offered = {tool.name for tool in tools}
     return tuple(_tool_call(call, offered, turn) for turn, call in enumerate(calls))
 
 
 def _tool_call(call: Any, offered: set[str], turn: int) -> ToolCall:
     try:
-        name, text = call["function"]["name"], call["function"].get("arguments")
+        name, text = str(call["function"]["name"]), call["function"].get("arguments")
         arguments = text if isinstance(text, dict) else decode(text or "{}")
     except (MalformedJsonError, LookupError, TypeError, AttributeError) as error:
         raise InvalidJsonError(f"the arguments of a tool call are not JSON: {error}", json.dumps(call)) from error

@@ -17,7 +17,7 @@ from ray_tasks.extraction.report import AtomReport
 from ray_tasks.ledger import Ledger
 from ray_tasks.scheduling import planning, planning_words
 from ray_tasks.scheduling.models import ModelSource
-from ray_tasks.scheduling.planning import Records
+from ray_tasks.scheduling.planning import Records, compared_by
 from ray_tasks.scheduling.planning_words import Footage
 from ray_tasks.scheduling.selection import Selection
 from ray_tasks.scheduling.statistics import StageTotals
@@ -144,7 +144,11 @@ class Build:
         engine = {"engine": extractor.engine, "version": extractor.version}
         captions = self._captions(layout, footage, outcome)
         self._wave("extract", planning.atom_tasks(captions, **engine), outcome)
-        self._wave("join", planning.join_tasks(records["segment"], **engine), outcome)
+        self._wave(
+            "join",
+            planning.join_tasks(records["segment"], **engine, encoder=compared_by(self.config, encoder)),
+            outcome,
+        )
         if self.config.records != "none":
             self._wave("records", planning_words.record_tasks(captions, self.config), outcome)
         self._wave("embed", planning.embed_tasks(records["extract"], records["join"], encoder=encoder), outcome)

@@ -12,8 +12,12 @@ from typing import Any, Final
 
 from ray_tasks.config import BuildConfig, Prices
 from ray_tasks.embedding.encoder import encoder_identity
+from ray_tasks.engines.counts import CallCounts
+from ray_tasks.engines.settings import TokenPrices
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.scheduling import planning, planning_words
+from ray_tasks.scheduling.models import WAITING_CPUS, model_of
+from ray_tasks.scheduling.planning import compared_by
 from ray_tasks.scheduling.selection import Recordings, Selection
 from ray_tasks.scheduling.tasks import Finished, ShardTask
 from ray_tasks.storage.cache import ShardCache
@@ -29,7 +33,8 @@ UNKNOWN: Final = "no earlier run to go by"
 class StagePlan:
     """Shards of one stage: done already, and to do; what one takes in seconds of work, and GPUs while it does.
 
-    None where the seconds are not known. `all_cpus` says that a shard has all CPUs of a machine to itself.
+    None where the seconds are not known. `all_cpus` says that a shard has all CPUs of a machine to itself, `cpus` what
+    it takes otherwise. `tokens_each` are those that a language model reads and writes for one, at `prices`.
     """
 
     cached: int = 0
@@ -37,6 +42,14 @@ class StagePlan:
     seconds_each: float | None = None
     gpus: float = 0.0
     all_cpus: bool = False
+    cpus: float = 1.0
+    tokens_each: tuple[float, float] = (0.0, 0.0)
+    prices: TokenPrices = field(default_factory=TokenPrices)
+
+    @property
+    def tokens(self) -> tuple[float, float]:
+        """Tokens to read and to write."""
+        return self.to_do * self.tokens_each[0], self.to_do * self.tokens_each[1]
 
     @property
     def seconds(self) -> float | None:
@@ -60,11 +73,20 @@ class Plan:
 
     def seconds(self, cpus: int) -> float | None:
         """Wall seconds on so many CPUs; None where a stage's rate is unknown."""
-        return self._sum(lambda stage: 1.0 if stage.all_cpus else 1.0 / cpus)
+        return self._sum(lambda stage: 1.0 if stage.all_cpus else stage.cpus / cpus)
 
     def cpu_hours(self, cpus: int) -> float | None:
         """Hours of CPUs that are held, on machines of so many CPUs."""
-        return self._sum(lambda stage: (cpus if stage.all_cpus else 1.0) / 3600)
+        return self._sum(lambda stage: (cpus if stage.all_cpus else stage.cpus) / 3600)
+
+    def tokens(self) -> tuple[float, float]:
+        """Tokens that language models read and write."""
+        stages = self.stages.values()
+        return sum(stage.tokens[0] for stage in stages), sum(stage.tokens[1] for stage in stages)
+
+    def token_cost(self) -> float:
+        """What these cost at the prices of their models."""
+        return sum(stage.prices.of(*stage.tokens) for stage in self.stages.values())
 
     def gpu_hours(self) -> float | None:
         """Hours of GPUs that are held."""
@@ -77,7 +99,8 @@ class Plan:
             if hours is None or (hours and price is None):
                 return None
             total += hours * (price or 0.0)
-        return None if prices.cpu_hour is None and prices.gpu_hour is None else total
+        total += self.token_cost()
+        return None if not total and prices.cpu_hour is None and prices.gpu_hour is None else total
 
     def _sum(self, weight: Callable[[StagePlan], float]) -> float | None:
         total = 0.0
@@ -93,7 +116,9 @@ class Plan:
             name: {"cached": stage.cached, "to_do": stage.to_do, "work_seconds": stage.seconds}
             for name, stage in self.stages.items()
         }
-        return {"stages": stages, "to_do": self.to_do, "rates": self.source}
+        read, written = self.tokens()
+        tokens = {"tokens_in": round(read), "tokens_out": round(written)}
+        return {"stages": stages, "to_do": self.to_do, **tokens, "rates": self.source}
 
 
 def plan_build(
@@ -115,7 +140,13 @@ def known_rates(store: ObjectStore, last_build: Mapping[str, Any] | None) -> tup
     rates: dict[str, Rate] = {}
     for name, totals in ((last_build or {}).get("stages") or {}).items():
         if totals["shards"]:
-            rates[name] = Rate(made=totals["shards"] - totals.get("failed", 0), seconds=totals["seconds"])
+            calls = CallCounts.from_json(totals.get("calls", {}))
+            rates[name] = Rate(
+                made=totals["shards"] - totals.get("failed", 0),
+                seconds=totals["seconds"],
+                tokens_in=calls.tokens_in,
+                tokens_out=calls.tokens_out,
+            )
     recorded, _ = read_rates(store)
     parts = [f"the runs up to {recorded.run_id}"] if recorded.stages else []
     if set(rates) - set(recorded.stages):
@@ -139,7 +170,12 @@ class _Planner:
         both = planning.atom_tasks(captions, **engine)
         extracted, unextracted = self._stage("extract", _of("extract", both), open_hours, _same)
         segments, unsegmented = self._stage("segment", _of("segment", both), open_hours, _same)
-        joined, open_days = self._stage("join", planning.join_tasks(segments, **engine), unsegmented, _day)
+        joined, open_days = self._stage(
+            "join",
+            planning.join_tasks(segments, **engine, encoder=compared_by(self._config, encoder)),
+            unsegmented,
+            _day,
+        )
         if self._config.records != "none":
             self._stage("records", planning_words.record_tasks(captions, self._config), open_hours, _same)
         tasks = planning.embed_tasks(extracted, joined, encoder=encoder)
@@ -206,7 +242,11 @@ class _Planner:
         gpus = rate.gpu_seconds / rate.seconds if rate.seconds else 0.0
         if stage == ENCODING and self._config.encoder_gpus is not None:
             gpus = self._config.encoder_gpus
-        return StagePlan(cached, to_do, rate.seconds_each, gpus, all_cpus=stage == ENCODING and not gpus)
+        planned = StagePlan(cached, to_do, rate.seconds_each, gpus, all_cpus=stage == ENCODING and not gpus)
+        if model := model_of(stage, self._config):
+            planned.tokens_each, planned.prices = rate.tokens_each, model.prices
+            planned.cpus = 1.0 if stage == "describe" else WAITING_CPUS
+        return planned
 
 
 def _of(stage: str, tasks: Iterable[ShardTask]) -> list[ShardTask]:

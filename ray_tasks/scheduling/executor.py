@@ -12,9 +12,10 @@ import ray.data
 from ray.data import ActorPoolStrategy, TaskPoolStrategy
 from ray.exceptions import RayError
 
+from ray_tasks.config import BuildConfig
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.scheduling.making import Stages, embed_together, run_task
-from ray_tasks.scheduling.models import model_of
+from ray_tasks.scheduling.models import WAITING_CPUS, model_of
 from ray_tasks.scheduling.session import Cluster, ClusterError
 from ray_tasks.scheduling.stages import STAGES
 from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
@@ -29,9 +30,6 @@ Fine and coarse extraction of an hour, which follow each other, share the readin
 
 GPU_STAGES: Final = frozenset({"embed", "train", "fill"})
 """Stages that use a GPU where their worker has one; Ray shows a worker only the GPUs that it asked for."""
-
-WAITING_CPUS: Final = 0.25
-"""What an actor takes that waits for a language model most of the time."""
 
 LEAST_CALLS_EACH: Final = 4
 """Calls that each actor should be allowed to have under way; more actors than that would only wait for a turn."""
@@ -89,7 +87,7 @@ class RayExecutor:
             return
         stage = tasks[0].stage
         model = model_of(stage, settings.config)
-        pool = self._pool(stage, model)
+        pool = self._pool(stage, model, settings.config)
         size = 1 if model else TASKS_PER_ROW.get(stage, 1)
         groups = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         rows = [{"tasks": "\n".join(task.dump() for task in group)} for group in groups]
@@ -124,14 +122,15 @@ class RayExecutor:
         for row in results.iter_rows():
             yield from map(ShardResult.load, row["results"].split("\n"))
 
-    def _pool(self, stage: str, model: ChatSettings | None) -> _Pool | None:
+    def _pool(self, stage: str, model: ChatSettings | None, config: BuildConfig) -> _Pool | None:
         """The actors of a stage that holds something costly: an encoder, or a client of a language model."""
         if stage == "embed" or (stage == "join" and model):  # windows of a language model are compared by vectors
             return _Pool(self.cluster.encoders, self.cluster.encoder_cpus, self.cluster.encoder_gpus)
         if model is None:
             return None
         if stage == "describe":  # which decodes video beside its calls
-            return _Pool(self.cluster.cpus, 1.0)
+            each = min(config.video.decoders, self.cluster.cpus)
+            return _Pool(max(1, self.cluster.cpus // each), each)
         # Such an actor mostly waits, so a CPU serves several; each should still have a few calls under way.
         useful = max(1, model.concurrency * max(1, len(model.urls)) // LEAST_CALLS_EACH)
         return _Pool(min(int(self.cluster.cpus / WAITING_CPUS), useful), WAITING_CPUS)

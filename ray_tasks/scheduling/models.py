@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from typing import Protocol
+from typing import Final, Protocol
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.engines.settings import ChatSettings
+
+WAITING_CPUS: Final = 0.25
+"""What an actor takes that waits for a language model most of the time."""
 
 Serving = Callable[[ChatSettings, Callable[[str], None]], AbstractContextManager[ChatSettings]]
 """Starts a model for the length of a block and gives its settings with the addresses at which it answers."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
+from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import Layout, content_hash, plan_sources
 from ray_tasks.scheduling.tasks import Finished, ShardTask
 from ray_tasks.storage.shards import Shard, content_key
@@ -96,13 +97,23 @@ def with_halo(captions: Records) -> Iterator[tuple[Shard, list[str | None], dict
         )
 
 
-def join_tasks(segments: Records, *, engine: str, version: str) -> list[ShardTask]:
-    """One task for each wearer and day."""
+def compared_by(config: BuildConfig, encoder: str) -> str | None:
+    """The encoder whose vectors decide which windows are joined; none where rules compare them by their words."""
+    return None if config.engine == "rules" else encoder
+
+
+def join_tasks(segments: Records, *, engine: str, version: str, encoder: str | None = None) -> list[ShardTask]:
+    """One task for each wearer and day; `encoder` as of compared_by."""
     days: dict[Shard, list[Finished]] = defaultdict(list)
     for shard, record in sorted(segments.items()):
         days[Shard(shard.wearer, shard.day)].append(record)
     return [
-        make_task("join", day, [engine, version, *_digests(records)], {"segment": [record.key for record in records]})
+        make_task(
+            "join",
+            day,
+            [engine, version, *([encoder] if encoder else []), *_digests(records)],
+            {"segment": [record.key for record in records]},
+        )
         for day, records in sorted(days.items())
     ]
 

@@ -44,7 +44,7 @@ def describe_tasks(footage: Footage, config: BuildConfig) -> list[ShardTask]:
         # A clip of an hour may run into the next day, whose people are others.
         people = [file for file in footage.identities.files if file.wearer == wearer and file.day in (day, day + 1)]
         inputs = {
-            "clips": [{**asdict(clip), "path": str(clip.path.resolve())} for clip in clips],
+            "clips": [{**asdict(clip), "path": str(clip.path.absolute())} for clip in clips],
             "identities": [asdict(file) for file in people],
         }
         tasks.append(make_task("describe", shard, identity, inputs))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
+from ray_tasks.engines.counts import CallCounts
 from ray_tasks.storage.run_records import StageWork, Wave
+from ray_tasks.storage.shards import DoneRecord
 
 
 class RunningWave:
@@ -44,16 +46,25 @@ class StageSums:
 
     def __init__(self) -> None:
         self._made, self._seconds, self._rows, self._gpu_seconds = 0, 0.0, 0, 0.0
+        self._tokens_in = self._tokens_out = 0
 
-    def add(self, seconds: float, rows: int, gpus: float) -> None:
+    def add(self, record: DoneRecord, gpus: float) -> None:
         """One more shard, for which so many GPUs were held."""
         self._made += 1
-        self._seconds += seconds
-        self._rows += rows
-        self._gpu_seconds += seconds * gpus
+        self._seconds += record.seconds
+        self._rows += record.rows
+        self._gpu_seconds += record.seconds * gpus
+        calls = CallCounts.from_json(record.extra.get("calls", {}))
+        self._tokens_in += calls.tokens_in
+        self._tokens_out += calls.tokens_out
 
     def frozen(self) -> StageWork:
         """As it is now."""
         return StageWork(
-            made=self._made, seconds=round(self._seconds, 3), rows=self._rows, gpu_seconds=round(self._gpu_seconds, 3)
+            made=self._made,
+            seconds=round(self._seconds, 3),
+            rows=self._rows,
+            gpu_seconds=round(self._gpu_seconds, 3),
+            tokens_in=self._tokens_in,
+            tokens_out=self._tokens_out,
         )

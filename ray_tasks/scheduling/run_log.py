@@ -153,7 +153,7 @@ class RunLog:
             )
         elif result.record:
             sums = self._stages.setdefault(result.stage, StageSums())
-            sums.add(result.record.seconds, result.record.rows, self._gpus.get(result.stage, 0.0))
+            sums.add(result.record, self._gpus.get(result.stage, 0.0))
         self._progressed = timestamp()
         self._writer.changed()
 

@@ -39,6 +39,7 @@ from ray_tasks.storage.retention_runs import collect_runs, require_no_live_run
 from ray_tasks.storage.store import ConflictError, MissingObjectError, ObjectStore, StoreError
 
 GRACE_HOURS: Final = 48.0
+REPLIES_DAYS: Final = 30.0
 FOLDERS_AT_A_TIME: Final = 512
 POINTER_TRIES: Final = 5
 
@@ -52,16 +53,23 @@ class Collected:
     removed_shards: int = 0
     removed_runs: int = 0
     removed_probes: int = 0
+    removed_replies: int = 0
     spared_shards: int = 0
     freed_bytes: int = 0
 
 
 def collect_garbage(
-    store: ObjectStore, keep: int, *, grace_s: float = GRACE_HOURS * 3600, dry_run: bool = False
+    store: ObjectStore,
+    keep: int,
+    *,
+    grace_s: float = GRACE_HOURS * 3600,
+    replies_s: float = REPLIES_DAYS * 24 * 3600,
+    dry_run: bool = False,
 ) -> Collected:
     """Removes all but the `keep` latest published memories, and what only removed ones or dead builds needed.
 
-    The current memory always stays, and so does a memory younger than `grace_s` that was never published. Raises
+    The current memory always stays, and so does a memory younger than `grace_s` that was never published. Replies of
+    language models that are older than `replies_s` go: they only save calls when shards are made again. Raises
     UsageError where there is nothing to keep, RunningBuildError and CollectionRunningError where somebody is at work,
     StoreError where a kept memory's manifest is missing or damaged; in all these cases nothing has been removed.
     """
@@ -72,14 +80,15 @@ def collect_garbage(
     _published(store)  # before anything is written: a mistyped root is not to be made
     with nullcontext() if dry_run else collecting(store, os.getpid()) as marker:
         require_no_live_run(store)
-        return _Collector(store, time.time() - grace_s, marker).collect(keep)
+        now = time.time()
+        return _Collector(store, now - grace_s, now - replies_s, marker).collect(keep)
 
 
 class _Collector:
     """One collection; without a marker it only counts."""
 
-    def __init__(self, store: ObjectStore, limit: float, marker: Collecting | None) -> None:
-        self._store, self._limit, self._marker = store, limit, marker
+    def __init__(self, store: ObjectStore, limit: float, replies: float, marker: Collecting | None) -> None:
+        self._store, self._limit, self._replies, self._marker = store, limit, replies, marker
         self._collected = Collected()
 
     def collect(self, keep: int) -> Collected:
@@ -97,6 +106,7 @@ class _Collector:
         self._remove_memories(memories)
         self._remove_shards(needed)
         self._remove_probes()
+        self._remove_replies()
         runs, size = collect_runs(self._store, set(kept) | set(unpublished), oldest, self._limit, self._remove)
         self._collected.removed_runs, self._collected.freed_bytes = runs, self._collected.freed_bytes + size
         return self._collected
@@ -173,6 +183,16 @@ class _Collector:
             if found.modified <= self._limit:
                 self._remove([found])
                 self._collected.removed_probes += 1
+
+    def _remove_replies(self) -> None:
+        """Kept replies of language models that have grown old, many at a time."""
+        old = (found for found in self._store.list_objects("replies") if found.modified <= self._replies)
+        with ThreadPoolExecutor(self._store.parallel) as threads:
+            while batch := list(islice(old, FOLDERS_AT_A_TIME)):
+                for _ in threads.map(self._remove, ([found] for found in batch)):
+                    pass
+                self._collected.removed_replies += len(batch)
+                self._collected.freed_bytes += sum(found.size for found in batch)
 
     def _remove(self, objects: Iterable[StoredObject]) -> None:
         if self._marker is None:

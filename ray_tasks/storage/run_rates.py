@@ -19,26 +19,30 @@ KEPT_SHARE: Final = 0.5
 
 
 class Rate(BaseModel):
-    """Sums over shards, the older ones faded: shards made, seconds of work (or of a wave), seconds of a GPU."""
+    """Sums over shards, the older ones faded: shards made, seconds of work (or of a wave), seconds of a GPU, tokens."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     made: float = 0.0
     seconds: float = 0.0
     gpu_seconds: float = 0.0
+    tokens_in: float = 0.0
+    tokens_out: float = 0.0
 
     @property
     def seconds_each(self) -> float | None:
         """Seconds for one shard; None where none was made."""
         return self.seconds / self.made if self.made > 0 else None
 
-    def then(self, made: float, seconds: float, gpu_seconds: float = 0.0) -> Rate:
+    @property
+    def tokens_each(self) -> tuple[float, float]:
+        """Tokens read and written for one shard."""
+        return (self.tokens_in / self.made, self.tokens_out / self.made) if self.made > 0 else (0.0, 0.0)
+
+    def then(self, run: Rate) -> Rate:
         """The sums after a further run."""
-        return Rate(
-            made=KEPT_SHARE * self.made + made,
-            seconds=KEPT_SHARE * self.seconds + seconds,
-            gpu_seconds=KEPT_SHARE * self.gpu_seconds + gpu_seconds,
-        )
+        before = self.model_dump()
+        return Rate(**{name: KEPT_SHARE * before[name] + value for name, value in run.model_dump().items()})
 
 
 class Rates(BaseModel):
@@ -71,11 +75,11 @@ def add_run(store: ObjectStore, run: RunRecord) -> None:
     before, _ = read_rates(store)
     stages = dict(before.stages)
     for stage, work in made.items():
-        stages[stage] = stages.get(stage, Rate()).then(work.made, work.seconds, work.gpu_seconds)
+        stages[stage] = stages.get(stage, Rate()).then(Rate(**work.model_dump(exclude={"rows"})))
     waves = dict(before.waves)
     for wave in run.waves:
         if wave.made:
-            waves[wave.wave] = waves.get(wave.wave, Rate()).then(wave.made, wave.seconds)
+            waves[wave.wave] = waves.get(wave.wave, Rate()).then(Rate(made=wave.made, seconds=wave.seconds))
     whole = run.state == "finished" and run.published
     totals = {wave.wave: wave.total for wave in run.waves} if whole else before.totals
     rates = Rates(stages=stages, waves=waves, totals=totals, run_id=run.run_id, ended=run.ended or run.updated)

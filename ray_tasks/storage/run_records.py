@@ -80,12 +80,17 @@ class Wave(_Part):
 
 
 class StageWork(_Part):
-    """What a stage's shards cost in this run (cached ones are not in it): seconds of work, rows, seconds of a GPU."""
+    """What a stage's shards cost in this run (cached ones are not in it).
+
+    Seconds of work, rows, seconds of a GPU, and the tokens that a language model read and wrote.
+    """
 
     made: int = 0
     seconds: float = 0.0
     rows: int = 0
     gpu_seconds: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class FailedShard(_Part):

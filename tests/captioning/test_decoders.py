@@ -51,6 +51,23 @@ def test_a_child_that_dies_fails_its_clip_and_is_replaced(write_clip: WriteClip,
     assert len(list(decoder.read(short))) == 2
 
 
+def test_a_child_that_died_between_two_clips_costs_none(write_clip: WriteClip, decoder: DecoderProcess) -> None:
+    clip = write_clip("a.mp4", 2)
+    before = list(decoder.read(clip))
+    assert decoder._child is not None
+    decoder._child.kill()
+    decoder._child.wait()
+    assert list(decoder.read(clip)) == before
+
+
+def test_a_clip_given_up_halfway_leaves_nothing_for_the_next(write_clip: WriteClip, decoder: DecoderProcess) -> None:
+    items = decoder.read(write_clip("a.mp4", 40))
+    next(items)
+    items.close()
+    short = write_clip("b.mp4", 2)
+    assert list(decoder.read(short)) == list(read_clip(short, SETTINGS))
+
+
 def test_a_child_that_stalls_fails_its_clip_and_is_replaced(write_clip: WriteClip, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "stuck.mp4")  # opening it waits for a writer that never comes
     decoder = DecoderProcess(VideoSettings(stall_s=0.5))

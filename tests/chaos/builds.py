@@ -5,26 +5,32 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
 from ray_tasks.storage.store import ObjectStore, open_store
-from tests.chaos.processes import Process, kill, session_processes, wait_until
+from tests.chaos.processes import Process, kill, node_processes, session_processes, wait_until
 
 REPOSITORY: Final = Path(__file__).resolve().parents[2]
 LONGEST_S: Final = 540.0
 """No build of these tests takes longer, unless it hangs."""
 MOST_RESUMES: Final = 3
 MOST_MISSES: Final = 4
+STARTS: Final = 4
+"""Times that Ray is started anew where the machine is too busy for it."""
+NO_RAY: Final = "Ray did not start"
+GIVES_UP: Final = {"RAY_gcs_rpc_server_reconnect_timeout_s": "15"}
+"""How long a driver waits for a Ray that was killed; by default a minute, in which nothing happens."""
 
 _OTHERS: Final = {"cache", "memories", "runs", "preflight", ".locks"}
 """What appears in a root before the pointer does."""
@@ -34,25 +40,43 @@ Victim = Literal["driver", "publication", "worker", "two workers", "Ray", "Ray a
 
 @dataclass(frozen=True)
 class Order:
-    """What to build, in what environment; `root` is a folder or s3://bucket/prefix."""
+    """What to build, in what environment; `root` is a folder or s3://bucket/prefix.
+
+    module: the program, which is the command line or takes the same arguments. node: the process of `ray start` on
+    whose Ray it builds, if it does not start its own.
+    """
 
     corpus: Path
     root: str
     selection: tuple[str, ...]
     config: Path | None
     environment: Mapping[str, str] = field(default_factory=dict)
+    module: str = "jobs.cli"
+    node: int | None = None
 
     def arguments(self) -> list[str]:
         """The command line of the build."""
         config = ["--config", str(self.config)] if self.config else []
         return ["build", "--corpus", str(self.corpus), "--root", self.root, *self.selection, *config, "--cpus", "2"]
 
+    def start(self, variables: Mapping[str, str], log: Path) -> Running:
+        """The build, begun; `variables` are added to its environment."""
+        return Running(self.arguments(), {**variables, **self.environment}, log, module=self.module, node=self.node)
+
 
 class Running:
     """A command in a session of its own; Ray's processes that it starts belong to that session too."""
 
-    def __init__(self, arguments: list[str], environment: Mapping[str, str], log: Path) -> None:
-        program = [sys.executable, "-m", "jobs.cli"]
+    def __init__(
+        self,
+        arguments: list[str],
+        environment: Mapping[str, str],
+        log: Path,
+        *,
+        module: str = "jobs.cli",
+        node: int | None = None,
+    ) -> None:
+        program = [sys.executable, "-m", module]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
         settings = {**clean, "PYTHONPATH": str(REPOSITORY), "COLUMNS": "160", **environment}
         self.log = log
@@ -67,6 +91,7 @@ class Running:
                 start_new_session=True,
             )
         self.session = self._process.pid
+        self._node = node
 
     @property
     def is_over(self) -> bool:
@@ -86,13 +111,34 @@ class Running:
         """The end of what it printed."""
         return self.log.read_text(encoding="utf-8", errors="replace")[-4000:]
 
+    def wave(self) -> str:
+        """The wave that it has begun last, as it says itself; empty before the first, "gates" after the last."""
+        words = re.findall(r"^[\d:]+ (\w+): (?:\d+ shards|done in)", self.log.read_text(encoding="utf-8"), re.MULTILINE)
+        ended = len(words) % 2 == 0 and words[-1:] == ["index"]
+        return "gates" if ended else (words[-1] if words else "")
+
     def driver(self) -> list[Process]:
         """The driver's own process."""
         return [process for process in session_processes(self.session) if process.pid == self.session]
 
     def ray(self) -> list[Process]:
-        """Ray's processes of this session."""
+        """The processes of the Ray that it builds on."""
+        if self._node is not None:
+            return node_processes(self._node)
         return [process for process in session_processes(self.session) if process.pid != self.session]
+
+
+def completed(start: Callable[[], Running]) -> Running:
+    """A command that has ended well, begun again where the machine was too busy for Ray to start.
+
+    Ray gives itself half a minute for that, which is too little for a machine with much else to do.
+    """
+    for _ in range(STARTS):
+        command = start()
+        if command.exit_code() == 0:
+            return command
+        assert NO_RAY in command.printed(), command.printed()
+    raise AssertionError(f"Ray did not start {STARTS} times:\n{command.printed()}")
 
 
 @contextmanager
@@ -113,6 +159,7 @@ class Story:
     moments: list[float]
     missed: int = 0
     killed: list[str] = field(default_factory=list)
+    wave: str = ""
     exit_codes: list[int] = field(default_factory=list)
     sessions: list[int] = field(default_factory=list)
     ended_after_s: float = 0.0
@@ -121,7 +168,8 @@ class Story:
     def __str__(self) -> str:
         moments = ", ".join(f"{moment:.1f}" for moment in self.moments)
         return (
-            f"{self.victim} at {moments} s [{', '.join(self.killed)}]: exit codes {self.exit_codes}, "
+            f"{self.victim} at {moments} s [{', '.join(self.killed)}] in {self.wave or 'the start'}: "
+            f"exit codes {self.exit_codes}, "
             f"driver over {self.ended_after_s:.1f} s after it, {self.seconds:.0f} s in all, {self.missed} missed"
         )
 
@@ -130,30 +178,34 @@ def kill_and_resume(order: Order, victim: Victim, seed: int, undisturbed_s: floa
     """Starts a build, kills the victim at a random moment, and starts it again until it says that it is done.
 
     A build that was over before it could be killed does not count: it begins again from nothing, with an earlier
-    moment. `folder` takes the logs; `order.root` must be a local folder or an empty prefix.
+    moment. Nor does one for whose Ray the machine was too busy. `folder` takes the logs; `order.root` must be a local
+    folder or an empty prefix.
     """
     generator = random.Random(seed)
     moments = sorted(generator.uniform(0.02, 0.95) * undisturbed_s for _ in range(1 + (victim == "two workers")))
     story = Story(victim, moments)
     started = time.monotonic()
     with ray_folder() as temporary:
-        environment = {"RAY_TMPDIR": temporary, **order.environment}
+        variables = {"RAY_TMPDIR": temporary}
         while True:
-            build = Running(order.arguments(), environment, folder / "build.log")
+            build = order.start(variables | (GIVES_UP if victim == "Ray" else {}), folder / f"build{story.missed}.log")
             story.sessions.append(build.session)
             story.killed = _strike(build, order, story, generator)
             if story.killed:
                 break
-            assert build.exit_code() == 0, build.printed()
+            ended_well = build.exit_code() == 0
+            assert ended_well or NO_RAY in build.printed(), build.printed()
             story.missed += 1
             assert story.missed <= MOST_MISSES, f"never caught at work: {story}"
             _empty(order.root)
-            story.moments = [moment * 0.8 for moment in story.moments]
+            if ended_well:
+                story.moments = [moment * 0.8 for moment in story.moments]
         struck = time.monotonic()
+        story.wave = build.wave()
         story.exit_codes.append(build.exit_code())
         story.ended_after_s = time.monotonic() - struck
         while story.exit_codes[-1] != 0 and len(story.exit_codes) <= MOST_RESUMES:
-            build = Running(order.arguments(), environment, folder / "build.log")
+            build = order.start(variables, folder / "resumed.log")
             story.sessions.append(build.session)
             story.exit_codes.append(build.exit_code())
         story.seconds = time.monotonic() - started
@@ -169,6 +221,8 @@ def _strike(build: Running, order: Order, story: Story, generator: random.Random
         # The manifest comes into being in its own folder, the pointer beside it when all gates have been passed.
         place = Path(order.root) / generator.choice(("memories", "."))
         before = _names(place)
+        # Looking so often takes a whole CPU, so that it begins no sooner than the last wave.
+        wait_until(lambda: build.is_over or bool(_names(Path(order.root) / "cache" / "part")), LONGEST_S, every=0.02)
         wait_until(lambda: build.is_over or not _names(place) <= before | _OTHERS, LONGEST_S, every=0.0002)
         story.moments = [time.monotonic() - started]
         time.sleep(generator.uniform(0, 0.01))

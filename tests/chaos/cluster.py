@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.builds import REPOSITORY, ray_folder
-from tests.chaos.processes import Process, descendants, kill, session_processes, wait_until
+from tests.chaos.builds import REPOSITORY, STARTS, ray_folder
+from tests.chaos.processes import kill, node_processes, wait_until
 
 SLOWEST_START_S: Final = 300.0
 """A busy machine takes its time."""
@@ -43,27 +43,26 @@ def _node(arguments: list[str], log: Path) -> Iterator[int]:
     command += ["--num-cpus=2", f"--object-store-memory={128 << 20}", "--min-worker-port=0", "--max-worker-port=0"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     environment |= OPEN_TO_ALL
-    with log.open("wb") as sink:
-        node = subprocess.Popen(
-            command, cwd=REPOSITORY, env=environment, stdout=sink, stderr=sink, start_new_session=True
-        )
-    try:
-        # Its agents are started last, after its raylet.
-        agent = wait_until(lambda: _has_agents(node.pid), SLOWEST_START_S, every=0.5)
-        assert agent, f"did not start:\n{log.read_text(encoding='utf-8', errors='replace')}"
-        yield node.pid
-    finally:
-        kill(node_processes(node.pid))
-        node.wait()
+    for _ in range(STARTS):
+        with log.open("wb") as sink:
+            node = subprocess.Popen(
+                command, cwd=REPOSITORY, env=environment, stdout=sink, stderr=sink, start_new_session=True
+            )
+        try:
+            wait_until(lambda: node.poll() is not None or _is_up(node.pid, log), SLOWEST_START_S, every=0.5)  # noqa: B023
+            if _is_up(node.pid, log):
+                yield node.pid
+                return
+        finally:
+            kill(node_processes(node.pid))
+            node.wait()
+    raise AssertionError(f"did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
 
 
-def _has_agents(pid: int) -> bool:
-    return any("RuntimeEnvAgent" in each.command for each in node_processes(pid))
-
-
-def node_processes(pid: int) -> list[Process]:
-    """All processes of a node, whatever session they have made for themselves."""
-    return list({process.pid: process for process in (*session_processes(pid), *descendants(pid))}.values())
+def _is_up(pid: int, log: Path) -> bool:
+    """Whether a node says so, and has its agents, which are started last."""
+    said = "Ray runtime started" in log.read_text(encoding="utf-8", errors="replace")
+    return said and any("RuntimeEnvAgent" in each.command for each in node_processes(pid))
 
 
 def _free_port() -> int:

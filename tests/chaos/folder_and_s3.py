@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ray_tasks.storage.store import open_store
-from tests.chaos.builds import Order, Running, ray_folder
+from tests.chaos.builds import Order, Running, completed, ray_folder
 from tests.chaos.memories import content
 from tests.chaos.s3 import environment, serving
 
@@ -36,17 +36,19 @@ class Exam:
 
 def run(arguments: list[str], variables: Mapping[str, str], log: Path) -> None:
     """Runs a command to its end; raises AssertionError with what it printed where it fails."""
-    command = Running(arguments, variables, log)
-    assert command.exit_code() == 0, command.printed()
+    completed(lambda: Running(arguments, variables, log))
 
 
 def differences(order: Order, s3: str, variables: Mapping[str, str], exams: Sequence[Exam], folder: Path) -> list[str]:
     """Builds `order` on its own root and on the root `s3`, and compares files, memories and answers.
 
-    This process must see the S3 server by its own environment, too; `variables` are for the builds.
+    A root that has a memory already is taken as it is. This process must see the S3 server by its own environment, too;
+    `variables` are for the builds.
     """
     remote = replace(order, root=s3, environment=variables)
     for number, each in enumerate((order, remote)):
+        if open_store(each.root).exists("current.json"):
+            continue
         started = time.monotonic()
         with ray_folder() as temporary:
             run(each.arguments(), {**each.environment, "RAY_TMPDIR": temporary}, folder / f"build{number}.log")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-NOT_AT_WORK: Final = ("ray::IDLE", "ray::_", "Agent", "ActorLocationTracker")
-"""What Ray's own processes, and those of its workers that wait for work, call themselves."""
+NOT_AT_WORK: Final = ("ray::IDLE", "ray::_", "Agent", "ActorLocationTracker", "StatsActor", "AutoscalingCoordinator")
+"""What Ray's own processes and actors, and those of its workers that wait for work, call themselves."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ def descendants(pid: int) -> list[Process]:
         if not more:
             return [process for process in living if process.pid in found and process.pid != pid]
         found |= more
+
+
+def node_processes(pid: int) -> list[Process]:
+    """All processes of a node that `ray start` began, whatever session they have made for themselves."""
+    return list({process.pid: process for process in (*session_processes(pid), *descendants(pid))}.values())
 
 
 def _all_processes() -> list[Process]:

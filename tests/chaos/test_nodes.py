@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from ray_tasks.storage.store import open_store
-from tests.chaos.builds import LONGEST_S, Running, failures_told
-from tests.chaos.cluster import node_processes, ray_cluster
+from tests.chaos.builds import LONGEST_S, failures_told
+from tests.chaos.cluster import ray_cluster
 from tests.chaos.conftest import SEED, Undisturbed
 from tests.chaos.memories import Watcher, content
-from tests.chaos.processes import Process, kill, wait_until
+from tests.chaos.processes import Process, kill, node_processes, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -28,7 +28,7 @@ def test_a_build_survives_the_loss_of_a_node(
     order = whole_week.elsewhere(tmp_path / "root")
     store = open_store(order.root)
     with ray_cluster(NODES, tmp_path) as (joining, nodes), Watcher(store) as watcher:
-        build = Running(order.arguments(), joining, tmp_path / "build.log")
+        build = order.start(joining, tmp_path / "build.log")
         time.sleep(generator.uniform(0.2, 0.6) * whole_week.seconds)
         busy: list[list[Process]] = []
 

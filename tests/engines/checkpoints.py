@@ -140,7 +140,8 @@ def _make_vision(folder: Path, text: Path) -> None:
     model: Any = Gemma3ForConditionalGeneration(config)
     # It starts at zero, and no picture would reach the words.
     torch.nn.init.normal_(model.model.multi_modal_projector.mm_input_projection_weight)
-    # Random weights would never come to an end of their own: here every second word is one, after the first few.
+    # Random weights say one word for ever. Here no word comes twice, and after a few every second one is an end.
+    model.generation_config.no_repeat_ngram_size = 1
     model.generation_config.eos_token_id = list(range(1, words["vocab_size"], 2))
     model.generation_config.min_new_tokens = 4
     model.to(torch.bfloat16).save_pretrained(folder)

@@ -8,7 +8,6 @@ Both give ChatSettings with urls, last for one test module, and skip where the p
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from ray_tasks.engines.serve import serving
+from ray_tasks.engines.serve_front import free_port
 from ray_tasks.engines.settings import ChatSettings, ServeSettings
 from ray_tasks.scheduling.session import ray_session
 from tests.engines.checkpoints import gemma_text, gemma_vision, need
@@ -58,7 +58,7 @@ def vision_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatSett
     need("transformers", "PIL", "uvicorn", "fastapi")
     folder = gemma_vision()
     log = tmp_path_factory.mktemp("vision") / "server.log"
-    port = _free_port()
+    port = free_port()
     command = [str(Path(sys.executable).with_name("transformers")), "serve", str(folder)]
     options = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
     with log.open("w") as sink:
@@ -71,7 +71,6 @@ def vision_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatSett
             structured="prompt",
             timeout_s=READY_S,
             concurrency=2,
-            max_tokens=8,
         )
     finally:
         server.terminate()
@@ -89,9 +88,3 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.5)
     pytest.fail(f"`transformers serve` did not come up:\n{log.read_text()[-3000:]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

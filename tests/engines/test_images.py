@@ -46,7 +46,7 @@ def test_different_pictures_give_different_replies(vision_server: ChatSettings) 
 
 def _request(*pictures: Image) -> ChatRequest:
     turn = Message("user", "What does Mara hold?", images=pictures)
-    return ChatRequest((turn,), "test", sampling=Sampling(max_tokens=8))
+    return ChatRequest((turn,), "test", sampling=Sampling(max_tokens=200))
 
 
 def _jpeg(colour: tuple[int, int, int] = (20, 160, 40)) -> Image:

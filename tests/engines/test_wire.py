@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ray_tasks.engines.messages import (
     ChatError,
@@ -187,6 +190,10 @@ def test_a_tool_without_arguments_may_be_called_with_nothing(arguments: Any) -> 
         (_choice(None, tool_calls=[{"function": {"name": "look_up", "arguments": "[9]"}}]), InvalidJsonError),
         (_choice(None, tool_calls=[{"function": {"name": "erase", "arguments": "{}"}}]), InvalidJsonError),
         (_choice(None, tool_calls=["look_up"]), InvalidJsonError),
+        (_choice(None, tool_calls=[{"function": {"name": ["look_up"], "arguments": "{}"}}]), InvalidJsonError),
+        (_choice(None, tool_calls=[{"function": {"name": "look_up", "arguments": 7}}]), InvalidJsonError),
+        (_choice(None, tool_calls=7), EmptyReplyError),
+        (_choice(7), EmptyReplyError),
     ],
 )
 def test_a_reply_of_no_use_has_its_own_error(choice: dict[str, Any], error: type[ChatError]) -> None:
@@ -198,3 +205,23 @@ def test_what_came_instead_of_json_is_kept_with_the_error() -> None:
     with pytest.raises(InvalidJsonError, match="number: Field required") as caught:
         _read(_choice('{"word": "hi"}'), schema=True)
     assert caught.value.text == '{"word": "hi"}'
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["function", "name", "id", "text"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@given(JSON, JSON, JSON, JSON, JSON)
+def test_no_answer_whatever_it_holds_ends_in_another_error(
+    content: Any, calls: Any, refusal: Any, finish: Any, usage: Any
+) -> None:
+    message = {"content": content, "tool_calls": calls, "refusal": refusal}
+    data = json.dumps({"choices": [{"message": message, "finish_reason": finish}], "usage": usage}).encode()
+    choice, told = parse_answer(data)
+    with contextlib.suppress(ChatError):
+        assert isinstance(read_reply(choice, told, say(schema=Greeting, tools=(LOOK_UP,)), SETTINGS).text, str)

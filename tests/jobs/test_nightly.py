@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.jobs.memories import write_corpus, write_questions
-from tests.jobs.test_commands import daybook
+from tests.jobs.test_commands import daybook, daybook_here
 from tests.scheduling.corpus import write_hour
 
 pytestmark = pytest.mark.slow
@@ -28,9 +28,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def night(folder: Path, root: Path, *more: object, expect: int = 0) -> str:
     """Runs a night and gives what it printed."""
+    return daybook(*night_arguments(folder, root, *more), expect=expect)
+
+
+def night_arguments(folder: Path, root: Path, *more: object) -> tuple[object, ...]:
+    """The command of a night with the questions about B1_MARA."""
     questions = f"B1_MARA={folder / 'B1_MARA.json'}"
-    arguments = ("nightly", "--corpus", folder / "corpus", "--root", root, "--questions", questions)
-    return daybook(*arguments, *more, expect=expect)
+    return ("nightly", "--corpus", folder / "corpus", "--root", root, "--questions", questions, *more)
 
 
 def latest(root: Path) -> dict[str, Any]:
@@ -98,6 +102,6 @@ def test_a_night_that_is_out_of_time_says_so_and_publishes_nothing(folder: Path,
 )
 def test_mistakes_are_told_before_any_work(folder: Path, tmp_path: Path, more: tuple[str, ...], says: str) -> None:
     places = {"q": str(folder / "B1_MARA.json"), "missing": str(tmp_path / "missing.yaml")}
-    printed = night(folder, tmp_path / "root", *(argument.format(**places) for argument in more), expect=2)
-    assert says in printed
+    arguments = night_arguments(folder, tmp_path / "root", *(argument.format(**places) for argument in more))
+    assert says in daybook_here(*arguments, expect=2)
     assert not (tmp_path / "root" / "cache").exists()

@@ -71,7 +71,12 @@ def _description(body: dict[str, Any]) -> dict[str, Any]:
     return {"sentences": [f"I look at {len(images_of(body))} lamps on the workbench."]}
 
 
+def _ready(_: dict[str, Any]) -> dict[str, Any]:
+    return {"word": "ready"}
+
+
 _REPLIES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "Ready": _ready,
     "Entries": _entries,
     "Corrections": _nothing_to_correct,
     "Groups": _groups,

@@ -130,6 +130,17 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(folder: LocalStore) -> No
     assert wet.removed_shards == 4
 
 
+def test_replies_of_language_models_go_when_they_are_old_whatever_is_kept(folder: LocalStore) -> None:
+    _publish(folder, 0)
+    for name in ("aa/old", "bb/young"):
+        folder.write(f"replies/{name}.json", b"{}")
+    _age(folder, "replies/aa", 24 * 31)
+    _age(folder, "replies/bb", 24 * 29)
+    assert _collect(folder, 1, dry_run=True).removed_replies == 1
+    assert _collect(folder, 1).removed_replies == 1
+    assert (folder.exists("replies/aa/old.json"), folder.exists("replies/bb/young.json")) == (False, True)
+
+
 def test_collecting_twice_finds_nothing_more(folder: LocalStore) -> None:
     for night in range(3):
         _publish(folder, night)

@@ -15,8 +15,10 @@ from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.engines.steps import as_data
 from ray_tasks.extraction.llm.faults import Fault, hard
+from ray_tasks.extraction.llm.material import lines_json, numbered_json
 from ray_tasks.extraction.llm.parameters import Parameters
 from ray_tasks.extraction.llm.schemas import Corrections
+from ray_tasks.rows import Caption, Line
 
 PACKAGE: Final = "ray_tasks.extraction.llm"
 PURPOSE_AGAIN: Final = "extract-correct"
@@ -44,6 +46,18 @@ class Asker:
     parameters: Parameters
     calls: CallCounts = field(default_factory=CallCounts)
     notes: Counter[str] = field(default_factory=Counter)
+
+    def context(self, lines: Sequence[Line]) -> str:
+        """Lines before a caption as data; those that do not fit are counted under `context_lines_left_out`."""
+        text, left_out = lines_json(lines, self.parameters.context_chars)
+        self.notes["context_lines_left_out"] += left_out
+        return text
+
+    def numbered(self, captions: Sequence[Caption]) -> str:
+        """The captions of a window or block as data; lines that do not fit count under `window_lines_left_out`."""
+        text, left_out = numbered_json(captions, self.parameters.window_chars)
+        self.notes["window_lines_left_out"] += left_out
+        return text
 
     async def ask(
         self, messages: Sequence[Message], schema: type[Schema], purpose: str, tokens: int | None = None

@@ -6,11 +6,14 @@ ended; a question asked in between would be answered from its own future. Here, 
 nothing but positions, and the sentence of each block is written by a call that sees the block and the five minutes
 before it, and no line that ends after the block.
 
-What this holds, and what not. For every atom: no word of it, nor of any request for it, depends on a line that ends
-after the atom. Where a block begins and ends is another matter: the call that cuts sees the window as a whole, so what
-comes later in the same half hour (never after it) may move the bounds of an earlier block, or decide whether it is
-one. Bounds are times between half minutes; they can tell that something changed, not what. The rules engine, whose
-cuts are made online, is free of this too.
+What this holds, and what not. Given where a block begins and ends, no word of its atom, nor of any request for it,
+depends on a line that ends after the atom. Where it begins and ends is another matter: the call that cuts sees the
+window as a whole, so what comes later in the same half hour (never after it) may move the bounds of an earlier block,
+and with them which of its own lines its sentence is about. Bounds lie between half minutes; they can tell that
+something changed, not what. The rules engine, whose cuts are made online, is free of this too.
+
+The paper counts as conversation only talk in which the wearer takes part. Here, as with the rules, talk of others that
+the wearer hears counts too, since it is asked about as well.
 """
 
 from __future__ import annotations
@@ -19,31 +22,28 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from ray_tasks.engines.messages import ChatError, Message, UnreachableError
-from ray_tasks.engines.prompts import Prompt
-from ray_tasks.engines.steps import as_data, check_taken, gather
-from ray_tasks.extraction.llm.asking import PACKAGE, Asker
+from ray_tasks.engines.steps import check_taken, gather
+from ray_tasks.extraction.llm.asking import Asker
+from ray_tasks.extraction.llm.cut import WindowCutter
 from ray_tasks.extraction.llm.fallback import Fallback
-from ray_tasks.extraction.llm.material import numbered_json
-from ray_tasks.extraction.llm.schemas import Group, Groups
-from ray_tasks.extraction.llm.segments import Block, faults_of, has_talk, repaired
 from ray_tasks.extraction.llm.sources import Shard
-from ray_tasks.extraction.llm.summarise import BlockWriter, Told, participants
-from ray_tasks.extraction.speech import analyse
+from ray_tasks.extraction.llm.summarise import BlockWriter, Told
 from ray_tasks.extraction.types import WINDOW_MS, Extraction
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, Caption, View, make_atom_id
+from ray_tasks.rows import Atom, View, make_atom_id
 
-_PLAIN_TALK: Final = 6
 COARSE: Final[tuple[View, ...]] = ("activity", "conversation")
 
 
 async def extract_coarse(shard: Shard, asker: Asker, *, engine: str, version: str) -> Extraction:
     """Activity and conversation atoms of one shard; see Extractor.extract_coarse for the contract.
 
-    The ledger's notes count, beside corrections: `fallback_<kind>`, windows and blocks whose call failed so (the rules
-    cut or summarise them); `fallback_no_groups`, windows of plain talk in which the model finds none; `fallback_rule_<rule>`, summaries that broke this rule to the last; `kept_coupled_<why>`,
-    those that could not be taken apart; `repaired_<rule>`, blocks put right. Raises as extract_fine does.
+    The ledger's notes count, beside corrections:
+    `fallback_<kind>`: windows and blocks whose call failed so, cut or summarised by the rules;
+    `fallback_no_groups`: windows of plain talk in which the model finds no conversation, cut by the rules;
+    `fallback_rule_<rule>`: summaries that broke this rule to the last;
+    `kept_coupled_<why>`: summaries that could not be taken apart; `repaired_<rule>`: blocks that were put right.
+    Raises as extract_fine does.
     """
     fallback = Fallback(shard)
     windows = [
@@ -71,57 +71,10 @@ async def _window_atoms(
     """The blocks of one window in one view, with their sentences."""
     blocks = [
         [positions[i] for i in range(first, last + 1)]
-        for first, last in await _cut(shard, positions, view, asker, fallback)
+        for first, last in await WindowCutter(shard, positions, view, asker, fallback).cut()
     ]
     told = await gather(BlockWriter(shard, block, view, asker, fallback).write() for block in blocks)
     return [(view, block, one) for block, one in zip(blocks, told, strict=True)]
-
-
-async def _cut(shard: Shard, positions: Sequence[int], view: View, asker: Asker, fallback: Fallback) -> list[Block]:
-    """The blocks of a window: the model's, asked again while they break rules, then put right."""
-    captions = [shard.captions[position] for position in positions]
-    if view == "conversation" and not any(has_talk(caption) for caption in captions):
-        return []
-    if len(captions) == 1:
-        return [(0, 0)]
-    data = numbered_json(captions, asker.parameters.window_chars)
-    filled = Prompt.load(PACKAGE, "window_data").fill(wearer=as_data(shard.me), captions=data, last=len(captions) - 1)
-    talk = [Message("system", Prompt.load(PACKAGE, f"cut_{view}").text), Message("user", filled)]
-    groups: list[Group] = []
-    for again in range(asker.parameters.reasks + 1):
-        try:
-            found, reply = await asker.ask(talk, Groups, f"extract-cut-{view}", asker.parameters.block_tokens)
-        except UnreachableError:
-            raise
-        except ChatError as error:
-            if again:
-                asker.notes[f"reask_{error.kind}"] += 1
-                break
-            asker.notes[f"fallback_{error.kind}"] += 1
-            groups = [Group(first=first, last=last) for first, last in fallback.blocks(view, positions)]
-            break
-        groups = found.groups
-        faults = faults_of(view, groups, captions)
-        if not groups and view == "conversation" and _is_plain_talk(captions):
-            faults = ["no_groups: people talk with each other in these captions, but there is no group"]
-            if again == asker.parameters.reasks:
-                asker.notes["fallback_no_groups"] += 1
-                groups = [Group(first=first, last=last) for first, last in fallback.blocks(view, positions)]
-        asker.notes.update(f"wrong_block_{fault.split(':')[0]}" for fault in faults)
-        if not faults or again == asker.parameters.reasks:
-            break
-        asker.notes["reasked"] += 1
-        wrong = "\n".join(as_data(fault.split(": ", 1)[1]) for fault in faults)
-        again_text = Prompt.load(PACKAGE, "cut_again").fill(wrong=wrong)
-        talk += [Message("assistant", reply.text), Message("user", again_text)]
-    return repaired(view, groups, captions, asker.notes)
-
-
-def _is_plain_talk(captions: Sequence[Caption]) -> bool:
-    """Whether two people say so much in a window that there must be a conversation in it."""
-    lines = [line for caption in captions for line in caption.lines if line.modality == "speech"]
-    telling = sum(analyse(line.text).has_content for line in lines)
-    return telling >= _PLAIN_TALK and len(participants(lines)) > 1
 
 
 def _atom(shard: Shard, view: View, positions: Sequence[int], told: Told, engine: str, version: str) -> Atom:

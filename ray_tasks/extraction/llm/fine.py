@@ -19,7 +19,7 @@ from ray_tasks.engines.steps import as_data, check_taken, gather
 from ray_tasks.extraction.llm.asking import PACKAGE, Asker, Draft
 from ray_tasks.extraction.llm.fallback import Fallback
 from ray_tasks.extraction.llm.faults import DISCARDED, Fault, hard
-from ray_tasks.extraction.llm.material import line_json, lines_json
+from ray_tasks.extraction.llm.material import line_json
 from ray_tasks.extraction.llm.schemas import Entries, Entry
 from ray_tasks.extraction.llm.sources import Shard, stems_of
 from ray_tasks.extraction.llm.validate import check_fine, view_of
@@ -44,11 +44,13 @@ class _Told:
 async def extract_fine(shard: Shard, asker: Asker, *, engine: str, version: str) -> Extraction:
     """Action and utterance atoms of one shard; see Extractor.extract_fine for the contract.
 
-    The ledger's notes count, beside corrections: `fallback_<kind>`, captions (or parts of one) whose call failed so;
-    `fallback_no_entries`, those of which the model tells nothing though the rules find something to tell, as when a
-    caption asked for it; `fallback_rule_<rule>`, statements that broke this rule to the last and gave way to their line's own words;
-    `fallback_unresolved`, those that the model itself could not resolve. Raises UnreachableError where no endpoint
-    answers, and RejectedError where it takes no request at all: both would quietly give a memory of fallbacks.
+    The ledger's notes count, beside corrections:
+    `fallback_<kind>`: captions (or parts of one) whose call failed so, kept as the rules read them;
+    `fallback_no_entries`: those of which the model tells nothing though the rules do, as when a caption asked for it;
+    `fallback_rule_<rule>`: statements that broke this rule to the last and gave way to their line's own words;
+    `fallback_unresolved`: statements that the model itself could not resolve.
+    Raises UnreachableError where no endpoint answers, and RejectedError where it takes no request at all: both would
+    quietly give a memory of fallbacks.
     """
     fallback = Fallback(shard)
     readers = [_CaptionReader(shard, position, asker, fallback) for position in range(len(shard.captions))]
@@ -112,11 +114,10 @@ class _CaptionReader:
         return await self._statements(messages, reply.text, entries, wanted)
 
     def _question(self, wanted: Sequence[int]) -> list[Message]:
-        context = lines_json(self._context, self._asker.parameters.context_chars)
         lines = [line_json(line, number) for number, line in enumerate(self._caption.lines) if line.text.strip()]
         filled = Prompt.load(PACKAGE, "fine_data").fill(
             wearer=as_data(self._shard.me),
-            context=context,
+            context=self._asker.context(self._context),
             caption="\n".join(lines),
             wanted=", ".join(str(number) for number in wanted),
         )

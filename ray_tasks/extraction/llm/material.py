@@ -27,31 +27,28 @@ def line_json(line: Line, number: int | None = None) -> str:
     return as_data(told)
 
 
-def lines_json(lines: Iterable[Line], most_chars: int) -> str:
-    """The latest lines that fit into so many characters, in order of time."""
-    kept: list[str] = []
-    room = most_chars
-    for text in reversed([line_json(line) for line in lines]):
-        room -= len(text) + 1
-        if room < 0:
-            break
-        kept.append(text)
-    return "\n".join(reversed(kept))
+def lines_json(lines: Iterable[Line], most_chars: int) -> tuple[str, int]:
+    """The latest lines that fit into so many characters, in order of time, and how many do not."""
+    told = [line_json(line) for line in lines]
+    kept = _fitting(told[::-1], most_chars, extra=1)
+    return "\n".join(kept[::-1]), len(told) - len(kept)
 
 
-def numbered_json(captions: Sequence[Caption], most_chars: int) -> str:
-    """Captions as data, numbered from 0, each with as many of its lines as fit into its share of the characters."""
+def numbered_json(captions: Sequence[Caption], most_chars: int) -> tuple[str, int]:
+    """Captions as data, numbered from 0, each with the lines that fit into its share, and how many lines do not.
+
+    The first line of a caption is there in any case, cut where it is too long alone.
+    """
     share = most_chars // max(1, len(captions))
-    return "\n".join(
-        as_data(
-            {
-                "caption": number,
-                "time": _clock(caption.start_ms),
-                "lines": _fitting([_told(line) for line in caption.lines if line.text.strip()], share),
-            }
-        )
-        for number, caption in enumerate(captions)
-    )
+    rows: list[str] = []
+    left_out = 0
+    for number, caption in enumerate(captions):
+        told = [_told(line) for line in caption.lines if line.text.strip()]
+        kept = _fitting(told, share, extra=4)
+        left_out += len(told) - len(kept)
+        lines = kept or [text[:share] for text in told[:1]]
+        rows.append(as_data({"caption": number, "time": _clock(caption.start_ms), "lines": lines}))
+    return "\n".join(rows), left_out
 
 
 def _told(line: Line) -> str:
@@ -60,16 +57,14 @@ def _told(line: Line) -> str:
     return f"{line.speaker or 'unknown speaker'} says: {line.text}"
 
 
-def _fitting(texts: Sequence[str], most_chars: int) -> list[str]:
-    """The first texts that fit; the first one in any case, cut where it is too long alone."""
-    kept: list[str] = []
+def _fitting(texts: Sequence[str], most_chars: int, *, extra: int) -> list[str]:
+    """The first texts that fit, each with some signs around it."""
     room = most_chars
-    for text in texts:
-        room -= len(text) + 4
+    for number, text in enumerate(texts):
+        room -= len(text) + extra
         if room < 0:
-            break
-        kept.append(text)
-    return kept or [text[:most_chars] for text in texts[:1]]
+            return list(texts[:number])
+    return list(texts)
 
 
 def _clock(ms: int) -> str:

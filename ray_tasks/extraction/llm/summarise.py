@@ -13,7 +13,6 @@ from ray_tasks.engines.steps import as_data
 from ray_tasks.extraction.llm.asking import PACKAGE, Asker
 from ray_tasks.extraction.llm.fallback import Fallback
 from ray_tasks.extraction.llm.faults import Fault, hard
-from ray_tasks.extraction.llm.material import lines_json, numbered_json
 from ray_tasks.extraction.llm.schemas import Parts, Summary
 from ray_tasks.extraction.llm.sources import Shard, Source
 from ray_tasks.extraction.llm.validate import check_activity, check_conversation
@@ -122,12 +121,11 @@ class BlockWriter:
         return Prompt.load(PACKAGE, f"{self._view}").text
 
     def _data(self) -> str:
-        most = self._asker.parameters
         return Prompt.load(PACKAGE, "block").fill(
             wearer=as_data(self._shard.me),
             participants=as_data(["I" if name == self._shard.me else name for name in self._participants]),
-            context=lines_json(self._context, most.context_chars),
-            captions=numbered_json(self._captions, most.window_chars),
+            context=self._asker.context(self._context),
+            captions=self._asker.numbered(self._captions),
         )
 
     def _clean(self, text: str) -> str:

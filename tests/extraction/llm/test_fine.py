@@ -260,18 +260,19 @@ def test_lines_without_words_are_not_asked_about() -> None:
     extractor, chat = scripted(lambda _: entries())
     made = extractor.extract_fine(record("11:00:03 Tobi:  \n11:00:35 * I fold the tent."), [], wearer=WEARER)
     assert len(chat.requests) == 1
-    assert made.ledger.to_json()["filtered"] == {"empty": 1, "left_out": 1}
+    assert made.ledger.to_json()["filtered"] == {"empty": 1}
 
 
 def test_the_context_keeps_its_latest_lines_within_its_bound() -> None:
     script = "\n".join(f"11:0{second // 60}:{second % 60:02d} * I lift jug {second}." for second in range(0, 240, 2))
     extractor, chat = scripted(lambda _: entries(), parameters=Parameters(context_chars=500))
-    extractor.extract_fine(record(script), [], wearer=WEARER)
+    made = extractor.extract_fine(record(script), [], wearer=WEARER)
     text = chat.requests[-1].messages[1].text
     context = text[text.index("<context>") : text.index("</context>")]
     assert len(context) < 520
     assert "I lift jug 208." in context
     assert "I lift jug 100." not in context
+    assert made.ledger.notes["context_lines_left_out"] > 0
 
 
 WORDS = ("I", "Tobi", "Mara", "and", "says", "that", "it", "the", "jug", ",", ".", "'s", "walks", "我", "while", "to")

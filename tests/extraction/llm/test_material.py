@@ -37,20 +37,27 @@ def test_no_text_leaves_its_line_or_its_section(text: str, speaker: str) -> None
 
 def test_the_latest_lines_are_kept_where_not_all_fit() -> None:
     lines = [line for caption in window(8) for line in caption.lines]
-    told = lines_json(lines, 200).splitlines()
+    text, left_out = lines_json(lines, 200)
+    told = text.splitlines()
+    assert left_out == len(lines) - 3
     assert [json.loads(one).get("said") or json.loads(one)["seen"] for one in told] == [
         "Here is jug 6.",
         "I lift jug 7.",
         "Here is jug 7.",
     ]
-    assert lines_json(lines, 0) == ""
+    assert lines_json(lines, 0) == ("", len(lines))
+    assert lines_json(lines, 10_000)[1] == 0
 
 
 def test_captions_share_the_room_and_none_is_left_out() -> None:
-    told = [json.loads(one) for one in numbered_json(window(8), 160).splitlines()]
+    text, left_out = numbered_json(window(8), 160)
+    told = [json.loads(one) for one in text.splitlines()]
+    assert left_out == 8
     assert [one["caption"] for one in told] == list(range(8))
     assert [one["lines"] for one in told[:2]] == [["I lift jug 0."], ["I lift jug 1."]]
-    whole = [json.loads(one) for one in numbered_json(window(2), 10_000).splitlines()]
+    text, left_out = numbered_json(window(2), 10_000)
+    whole = [json.loads(one) for one in text.splitlines()]
+    assert left_out == 0
     assert whole[1] == {
         "caption": 1,
         "time": "11:00:30",
