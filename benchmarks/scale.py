@@ -24,12 +24,12 @@ from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import discover
 from ray_tasks.extraction.report import AtomReport
 from ray_tasks.ledger import Ledger
-from ray_tasks.scheduling.build import STAGE_ORDER, Build
+from ray_tasks.scheduling.build import Build
 from ray_tasks.scheduling.estimate import plan_build
 from ray_tasks.scheduling.executor import RayExecutor
 from ray_tasks.scheduling.selection import Recordings
 from ray_tasks.scheduling.session import ray_session
-from ray_tasks.scheduling.tasks import ShardResult, ShardTask, StageOutput
+from ray_tasks.scheduling.tasks import STAGE_ORDER, ShardResult, ShardTask, StageOutput
 from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.store import open_store
 

@@ -126,7 +126,8 @@ def plan_lines(planned: Plan, cpus: int, prices: Prices) -> list[str]:
     lines = [f"{shards}: about {duration_text(seconds)}, {hours} (rates of {planned.source})"]
     read, written = planned.tokens()
     if read:
-        lines.append(f"language models: about {read:,.0f} tokens read and {written:,.0f} written")
+        price = f", {planned.token_cost():,.2f} at the prices of their models" if planned.token_cost() else ""
+        lines.append(f"language models: about {read:,.0f} tokens read and {written:,.0f} written{price}")
     cost = planned.cost(cpus, prices)
     if cost is not None:
         money = f"about {cost:,.2f}" if cost >= LEAST_MONEY else f"less than {LEAST_MONEY}"

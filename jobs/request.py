@@ -49,10 +49,20 @@ class BuildRequest:
             raise UsageError("nothing to build from: name the recordings with --corpus DIR, or clips with --video DIR")
         if self.identities and not self.video:
             raise UsageError("--identities says who is seen in video; name the clips with --video DIR")
-        layout = discover(self.corpus, self.wearers, self.days) if self.corpus else Layout(Path(), (), ())
         video = discover_videos(self.video, self.wearers, self.days) if self.video else None
+        layout = self._layout({clip.wearer for clip in video.clips} if video else set())
         layout, video, selection = select(layout, self.shards, self.limit, video)
         return Recordings(layout, self._footage(video), selection)
+
+    def _layout(self, filmed: set[str]) -> Layout:
+        """The source files; wearers of whom only clips are at hand have none."""
+        if self.corpus is None:
+            return Layout(Path(), (), ())
+        written = {file.wearer for file in discover(self.corpus).files} if filmed else set()
+        wearers = tuple(wearer for wearer in self.wearers if wearer in written or wearer not in filmed)
+        if self.wearers and not wearers:
+            return Layout(self.corpus, (), ())
+        return discover(self.corpus, wearers, self.days)
 
     def _footage(self, video: VideoLayout | None) -> Footage | None:
         if video is None:

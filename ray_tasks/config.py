@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ray_tasks.captioning.settings import VideoSettings
-from ray_tasks.engines.settings import ChatSettings
+from ray_tasks.engines.settings import ChatSettings, ServeSettings, TokenPrices
 from ray_tasks.errors import UsageError
 from ray_tasks.storage.shards import content_key
 
@@ -25,7 +25,7 @@ ENVIRONMENT: Final = "DAYBOOK_"
 class GateBounds(BaseModel):
     """The bounds of the gates that a memory must pass before it is published."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     max_error_rate: float = Field(
         1.0, ge=0, le=100, description="percent of the rows that a stage takes in of one wearer that may fail"
@@ -53,7 +53,7 @@ class GateBounds(BaseModel):
 class Prices(BaseModel):
     """What an hour costs, for `plan`; without them a plan says nothing about money."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     cpu_hour: float | None = Field(None, ge=0, description="price of one CPU for an hour")
     gpu_hour: float | None = Field(None, ge=0, description="price of one GPU for an hour")
@@ -63,11 +63,12 @@ class Prices(BaseModel):
 class BuildConfig(BaseModel):
     """What a build does. A file holds the same names as YAML; unknown names are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     engine: Literal["rules", "llm"] = Field("rules", description="what turns captions into atoms")
     llm: ChatSettings = Field(default_factory=ChatSettings, description="the model of every step in words")
     vlm: ChatSettings | None = Field(None, description="the model that sees video; that of `llm` by default")
+    agents: ChatSettings | None = Field(None, description="the model of agents that answer; that of `llm` by default")
     video: VideoSettings = Field(default_factory=VideoSettings, description="how video is cut and shown")
     translate: Literal["none", "llm"] = Field("none", description="what brings rows in Chinese into English")
     prose: Literal["none", "llm"] = Field("none", description="what rewrites the lines of a caption as one account")
@@ -97,9 +98,20 @@ class BuildConfig(BaseModel):
         return self.vlm or self.llm
 
     @property
+    def answering(self) -> ChatSettings:
+        """The model of agents that answer questions."""
+        return self.agents or self.llm
+
+    @property
     def digest(self) -> str:
         """A short hash of every setting."""
         return content_key(self.model_dump(mode="json"))[:16]
+
+
+_MODELS: Final = (
+    *(BuildConfig, GateBounds, Prices),
+    *(ChatSettings, ServeSettings, TokenPrices, VideoSettings),
+)
 
 
 def load_config(path: Path | None, *, environment: Mapping[str, str] | None = None, **overrides: Any) -> BuildConfig:
@@ -138,14 +150,22 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, An
     """Settings of the environment by dotted name, with the variable that sets each; raises UsageError."""
     found = {}
     for variable, text in sorted(environment.items()):
-        names = variable.removeprefix(ENVIRONMENT).lower().split("__")
+        names = [_as_field(name) for name in variable.removeprefix(ENVIRONMENT).split("__")]
         if not variable.startswith(ENVIRONMENT) or names[0] not in BuildConfig.model_fields:
             continue  # such as DAYBOOK_ROOT, which is no setting of a build
         try:
             found[".".join(names)] = (variable, yaml.safe_load(text))
-        except (yaml.YAMLError, ValueError) as error:
+        except RecursionError as error:
+            raise UsageError(f"{variable}: nested too deeply for a value") from error
+        except (yaml.YAMLError, ValueError, AttributeError) as error:
             raise UsageError(f"{variable}: not a value: {error}") from error
     return found
+
+
+def _as_field(name: str) -> str:
+    """A part of a variable's name: settings are in lower case, wearers and variables of replicas as written."""
+    lower = name.lower()
+    return lower if any(lower in model.model_fields for model in _MODELS) else name
 
 
 def _merge(values: dict[str, Any], changes: Mapping[str, tuple[str, Any]]) -> list[str]:

@@ -88,6 +88,52 @@ def test_mistakes_in_gates_and_questions_are_named(tmp_path: Path, text: str, fi
         load_config(path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "llm: {timeout_s: .inf}",
+        "llm: {outage_s: .inf}",
+        "llm: {serve: {gpus: .inf}}",
+        "llm: {prices: {input: .inf}}",
+        "video: {stall_s: .inf}",
+        "gates: {max_fallback_rate: .inf}",
+        "prices: {cpu_hour: .inf}",
+    ],
+)
+def test_a_number_that_no_record_can_hold_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "nightly.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="finite"):
+        load_config(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("urls: ['http://mara:hush-hush@host/v1']", "api_key_env"),
+        ("urls: ['ftp://mara:hush-hush@host/v1']", "api_key_env"),
+        ("urls: ['mara:hush-hush@host:8000/v1']", "api_key_env"),
+        ("urls: ['http://host/v1?api_key=hush-hush']", "api_key_env"),
+        ("urls: ['http://host/v1#hush-hush']", "api_key_env"),
+        ("api_key_env: hush-hush", "api_key_env"),
+    ],
+)
+def test_a_secret_is_neither_taken_nor_repeated(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "nightly.yaml"
+    path.write_text(f"llm: {{{text}}}", encoding="utf-8")
+    with pytest.raises(UsageError, match=says) as caught:
+        load_config(path)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "host:8000/v1", "http://", "http://ho st/v1", "http://host:99999/v1", "http://[::1/v1"]
+)
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match=r"llm\.urls"):
+        load_config(None, environment={}, llm={"urls": [url]})
+
+
 def test_a_configuration_survives_its_way_through_a_run_record() -> None:
     config = BuildConfig(gates=GateBounds(atoms_per_hour=(0.1, 9.0)), questions={"B1_MARA": "x.json"})
     assert BuildConfig(**json.loads(json.dumps(config.model_dump()))) == config
@@ -113,3 +159,11 @@ def test_yaml_that_is_malformed_in_any_way_is_a_named_mistake(tmp_path: Path, te
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=r"nightly\.yaml"):
         load_config(path)
+
+
+def test_the_environment_keeps_the_case_of_names_that_are_no_settings() -> None:
+    environment = {"DAYBOOK_QUESTIONS__A1_MARA": "q.json", "DAYBOOK_LLM__SERVE__ENV__OMP_NUM_THREADS": "'4'"}
+    config = load_config(None, environment=environment)
+    assert config.questions == {"A1_MARA": "q.json"}
+    assert config.llm.serve is not None
+    assert config.llm.serve.env == {"OMP_NUM_THREADS": "4"}

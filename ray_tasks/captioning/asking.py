@@ -36,7 +36,8 @@ def describer_identity(settings: ChatSettings, video: VideoSettings) -> str:
     """All that decides what is described, beside the clips and identity files, for cache keys."""
     prompts = [_prompt(name) for name in _PROMPTS]
     parameters = {**video.deciding(), "schema": Description.model_json_schema(), "re_asks": RE_ASKS, "warmer": _WARMER}
-    return step_identity(settings, f"describe-{_prompt('describe').version}.{VERSION}", prompts, parameters)
+    asked = settings.model_copy(update={"max_tokens": video.max_tokens})  # the model's own bound decides nothing here
+    return step_identity(asked, f"describe-{_prompt('describe').version}.{VERSION}", prompts, parameters)
 
 
 async def ask_about(

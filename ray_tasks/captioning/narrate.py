@@ -6,7 +6,6 @@ the caption may. The lines themselves stay as they are: atoms and records are ma
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +18,7 @@ from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import Chat, ChatError, ChatRequest, Message, UnreachableError
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.engines.steps import as_data, check_taken, gather, step_identity
+from ray_tasks.engines.steps import as_data, as_told, check_taken, gather, step_identity
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Caption, Line, wearer_name
 
@@ -128,7 +127,7 @@ class _Narrator:
                 Message("assistant", reply.text),
                 Message("user", _prompt("narrate_again").fill(wrong=remarks)),
             ]
-        self.notes[f"kept_{reason}"] += 1
+        self.notes[f"fallback_{reason}"] += 1
         return None
 
     def _request(self, messages: Sequence[Message]) -> ChatRequest:
@@ -147,12 +146,8 @@ class _Narrator:
 
     def _told(self, lines: Sequence[Line]) -> str:
         """The lines as data, one on each line."""
-        told = "\n".join(as_data(_as_told(line)) for line in lines)
-        return _prompt("narrate_lines").fill(wearer=json.dumps(self._me, ensure_ascii=False), lines=told)
-
-
-def _as_told(line: Line) -> dict[str, str | None]:
-    return {"seen": line.text} if line.modality == "visual" else {"speaker": line.speaker, "said": line.text}
+        told = "\n".join(as_data(as_told(line.modality, line.speaker, line.text)) for line in lines)
+        return _prompt("narrate_lines").fill(wearer=as_data(self._me), lines=told)
 
 
 def _prompt(name: str) -> Prompt:

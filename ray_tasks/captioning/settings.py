@@ -23,7 +23,7 @@ DECIDES: Final = (
 class VideoSettings(BaseModel):
     """Captioning from video (EgoCITE Appendix B.1: 15 seconds at one frame a second, without speech)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     window_s: int = Field(15, ge=1, le=30, description="seconds of video that are described at once")
     pictures_per_second: int = Field(1, ge=1, le=10, description="pictures taken of each second")

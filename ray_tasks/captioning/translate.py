@@ -24,7 +24,7 @@ from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import Chat, ChatError, ChatRequest, Message, UnreachableError
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.engines.steps import as_data, check_taken, gather, step_identity
+from ray_tasks.engines.steps import as_data, as_told, check_taken, gather, step_identity
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import Observation
 
@@ -84,8 +84,7 @@ class _Item:
 
     def told(self, number: int, **more: str) -> str:
         """The item as a line of data."""
-        words = {"seen": self.text} if self.modality == "visual" else {"speaker": self.speaker, "said": self.text}
-        return as_data({"row": number, **words, **more})
+        return as_data({"row": number, **as_told(self.modality, self.speaker, self.text), **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ async def translate(
     for plan, found in zip(plans, outcomes, strict=True):
         for at in plan:
             outcome = found[_item(rows[at])]
-            ledger.notes.update(["translated"] if outcome.usable else [f"untranslated_{outcome.fault}"])
+            ledger.notes.update(["translated"] if outcome.usable else [f"fallback_{outcome.fault}"])
             ledger.notes.update([f"translated_{outcome.fault}"] if outcome.usable and outcome.fault else [])
             if outcome.usable:
                 rows[at] = replace(rows[at], text=outcome.english, lang="en")

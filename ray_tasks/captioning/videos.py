@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ray_tasks.corpus.file_names import clock_in, entries, is_wearer, names_other
 from ray_tasks.corpus.layout import ShardKey
 from ray_tasks.corpus.problems import CorpusError, Problem
-from ray_tasks.corpus.week_time import HOUR_MS, WeekTimeError, parse_clock, parse_day, week_ms
+from ray_tasks.corpus.week_time import HOUR_MS, WeekTimeError, parse_day, week_ms
 
 SUFFIX: Final = ".mp4"
 _EXPECTED: Final = f"expected clips in {{wearer}}/DAYn/*{SUFFIX}, named for the time at which they start"
-_CLOCK = re.compile(r"(?<!\d)\d{5,8}(?!\d)")
-_DAY_IN_NAME = re.compile(r"(?<![A-Za-z])day_?(\d{1,4})(?!\d)", re.IGNORECASE)
 _ENDS_BYTES: Final = 1 << 20
 
 
@@ -114,11 +112,11 @@ def fingerprint(clip: VideoFile) -> str:
 def _walk(root: Path, problems: list[Problem]) -> list[VideoFile]:
     """Every clip in ``{wearer}/DAYn/``; what is no clip, or not where clips belong, is a problem."""
     clips: list[VideoFile] = []
-    for wearer_folder in _entries(root):
-        if not wearer_folder.is_dir() or any(mark in wearer_folder.name for mark in " :\\"):
+    for wearer_folder in entries(root):
+        if not wearer_folder.is_dir() or not is_wearer(wearer_folder.name):
             problems.append(_problem("misplaced", wearer_folder, 1, "is not the folder of a wearer; not read"))
             continue
-        for day_folder in _entries(wearer_folder):
+        for day_folder in entries(wearer_folder):
             try:
                 day = parse_day(day_folder.name)
             except WeekTimeError as error:
@@ -127,7 +125,7 @@ def _walk(root: Path, problems: list[Problem]) -> list[VideoFile]:
             if not day_folder.is_dir():
                 problems.append(_problem("misplaced", day_folder, 2, "is not a folder; not read"))
                 continue
-            found = (_clip(path, wearer_folder.name, day, problems) for path in _entries(day_folder))
+            found = (_clip(path, wearer_folder.name, day, problems) for path in entries(day_folder))
             clips.extend(clip for clip in found if clip)
     return clips
 
@@ -140,14 +138,12 @@ def _clip(path: Path, wearer: str, day: int, problems: list[Problem]) -> VideoFi
     if not path.is_file():
         problems.append(_problem("not_a_file", path, 3, "is no readable file; not read"))
         return None
-    clocks = _CLOCK.findall(path.name)
     try:
-        clock = parse_clock(clocks[-1] if clocks else path.name).ms
+        clock = clock_in(path.name)
     except WeekTimeError as error:
         problems.append(_problem("unreadable_name", path, 3, f"no start in the name: {error}; not read"))
         return None
-    days = [int(number) for number in _DAY_IN_NAME.findall(path.name)]
-    if wearer.casefold() not in path.name.casefold() or (days and day not in days):
+    if names_other(path.name, wearer, day):
         detail = f"the name disagrees with its folder; read as {wearer} DAY{day}, as the folder says"
         problems.append(_problem("name_disagrees", path, 3, detail))
     return VideoFile(path, wearer, day, clock // HOUR_MS, week_ms(day, clock))
@@ -170,13 +166,6 @@ def _of_days(clips: list[VideoFile], days: Iterable[object] | None) -> list[Vide
     except WeekTimeError as error:
         raise CorpusError(str(error)) from error
     return [clip for clip in clips if not asked or clip.day in asked]
-
-
-def _entries(folder: Path) -> list[Path]:
-    """What a folder holds, by name; hidden entries are none of ours. What is no folder holds nothing."""
-    if not folder.is_dir():
-        return []
-    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def _problem(kind: str, path: Path, depth: int, detail: str) -> Problem:

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from ray_tasks.corpus.file_names import clock_in, entries, is_wearer, names_other
 from ray_tasks.corpus.problems import CorpusError, Problem
-from ray_tasks.corpus.week_time import HOUR_MS, WeekTimeError, parse_clock, parse_day, week_ms
+from ray_tasks.corpus.week_time import HOUR_MS, WeekTimeError, parse_day, week_ms
 
 Kind = Literal["transcript", "dense", "sync"]
 ShardKey = tuple[str, int, int]
@@ -33,13 +34,10 @@ _EXPECTED = (
     "or EgoLifeCap/Sync/*.json"
 )
 
-_CLOCK = re.compile(r"(?<!\d)\d{5,8}(?!\d)")
-_DAY_IN_NAME = re.compile(r"(?<![A-Za-z])day_?(\d{1,4})(?!\d)", re.IGNORECASE)
 _SYNC_NAME = re.compile(
     r"(?:(?P<wearer>.+?)_DAY_?(?P<day>\d{1,4})|DAY_?(?P<day2>\d{1,4})_(?P<wearer2>.+?))_\d{5,8}(?:\.mp4)?",
     re.IGNORECASE,
 )
-_WEARER = re.compile(r"[^\s:/\\.][^\s:/\\]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +130,12 @@ def _corpus_root(directory: Path) -> Path:
 def _walk_days(folder: Path, kind: Kind, problems: list[Problem]) -> list[SourceFile]:
     """The files of one kind in ``{wearer}/DAYn/``."""
     files: list[SourceFile] = []
-    for wearer_folder in _entries(folder):
+    for wearer_folder in entries(folder):
         wearer = wearer_folder.name
-        if not wearer_folder.is_dir() or not _WEARER.fullmatch(wearer):
+        if not wearer_folder.is_dir() or not is_wearer(wearer):
             problems.append(_misplaced(wearer_folder, "is not the folder of a wearer"))
             continue
-        for day_folder in _entries(wearer_folder):
+        for day_folder in entries(wearer_folder):
             try:
                 day = parse_day(day_folder.name)
             except WeekTimeError as error:
@@ -146,7 +144,7 @@ def _walk_days(folder: Path, kind: Kind, problems: list[Problem]) -> list[Source
             if not day_folder.is_dir():
                 problems.append(_misplaced(day_folder, "is not a folder"))
                 continue
-            for path in _entries(day_folder):
+            for path in entries(day_folder):
                 file = _source_file(path, wearer, day, kind, problems)
                 if file:
                     _check_name(file, problems)
@@ -156,11 +154,11 @@ def _walk_days(folder: Path, kind: Kind, problems: list[Problem]) -> list[Source
 
 def _walk_sync(folder: Path, problems: list[Problem]) -> list[SourceFile]:
     files: list[SourceFile] = []
-    for path in _entries(folder):
+    for path in entries(folder):
         match = _SYNC_NAME.fullmatch(path.name.rsplit(".", 1)[0])
         wearer = (match.group("wearer") or match.group("wearer2")) if match else ""
         day = int(match.group("day") or match.group("day2")) if match else 0
-        if path.suffix.lower() == _SUFFIX["sync"] and (day < 1 or not _WEARER.fullmatch(wearer)):
+        if path.suffix.lower() == _SUFFIX["sync"] and (day < 1 or not is_wearer(wearer)):
             problems.append(Problem("unreadable_name", _short(path), "expected {wearer}_DAYn_HH000000.json; not read"))
             continue
         file = _source_file(path, wearer, day, "sync", problems)
@@ -177,9 +175,8 @@ def _source_file(path: Path, wearer: str, day: int, kind: Kind, problems: list[P
     if not path.is_file():
         problems.append(Problem("not_a_file", _short(path), "is no readable file; not read"))
         return None
-    clocks = _CLOCK.findall(path.name)
     try:
-        clock = parse_clock(clocks[-1] if clocks else path.name).ms
+        clock = clock_in(path.name)
     except WeekTimeError as error:
         problems.append(Problem("unreadable_name", _short(path), f"no hour in the name: {error}; not read"))
         return None
@@ -191,9 +188,7 @@ def _check_name(file: SourceFile, problems: list[Problem]) -> None:
     name = file.path.name
     if re.fullmatch(rf"{re.escape(file.wearer)}_DAY{file.day}_\d\d000000\.srt", name):
         return
-    days = [int(day) for day in _DAY_IN_NAME.findall(name)]
-    other_wearer = file.wearer.casefold() not in name.casefold()
-    if other_wearer or (days and file.day not in days):
+    if names_other(name, file.wearer, file.day):
         detail = f"the name disagrees with its folder; read as {file.wearer} DAY{file.day}, as the folder says"
         problems.append(Problem("name_disagrees", file.label, detail))
     elif file.base_ms % HOUR_MS:
@@ -244,13 +239,6 @@ def _selected(files: list[SourceFile], wearers: set[str], days: set[object]) -> 
 
 def _day_names(days: list[int]) -> str:
     return ", ".join(f"DAY{day}" for day in days)
-
-
-def _entries(folder: Path) -> list[Path]:
-    """What a folder holds, by name; hidden entries are none of ours. A folder that is absent holds nothing."""
-    if not folder.is_dir():
-        return []
-    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
 def _misplaced(path: Path, why: str) -> Problem:

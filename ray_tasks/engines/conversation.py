@@ -16,6 +16,7 @@ from ray_tasks.engines.messages import (
     ChatReply,
     ChatRequest,
     EmptyReplyError,
+    EngineFaultError,
     InvalidJsonError,
     TruncatedError,
     UnreachableError,
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 WARMER: Final = 0.3
 """The least temperature of a second draw: at 0 an engine says the same again, whatever the seed."""
+
+_OF_THE_REQUEST: Final = frozenset({"server_error", "timeout"})
+"""Faults that may lie in what is asked: a picture or a schema on which an engine breaks, words that never end."""
 
 _UNUSABLE: Final = (TruncatedError, InvalidJsonError, EmptyReplyError)
 
@@ -54,6 +58,7 @@ class Conversation:
         self._started: float | None = None
         self._wrong = ""
         self._faults = self._unusable = 0
+        self._answers_before = 0
         self._away_since: float | None = None
 
     async def hold(self) -> ChatReply:
@@ -141,16 +146,19 @@ class Conversation:
         return {**self._body, **draw}
 
     def _after(self, fault: PassingFault, endpoint: Endpoint[AsyncOpenAI]) -> float:
-        """Seconds to wait after a fault; raises UnreachableError where there has been enough of it."""
+        """Seconds to wait after a fault; raises UnreachableError or EngineFaultError where there has been enough."""
+        endpoints, others = self._line.endpoints, self._line.endpoints.others_awake(endpoint)
+        if not self._faults:
+            self._answers_before = endpoints.answers
         self._faults += 1
         self._wrong = fault.kind
-        endpoints, others = self._line.endpoints, self._line.endpoints.others_awake(endpoint)
-        if not fault.connected:
-            endpoints.rest(endpoint)
+        endpoints.rest(endpoint)
         if not fault.away:
-            endpoints.answered(endpoint)
+            endpoints.given_up = False
         if self._enough(away=fault.away and not others):
-            raise self._named(_unreachable(self._faults, fault), endpoint) from fault
+            at_fault = fault.kind in _OF_THE_REQUEST and not fault.away and endpoints.answers > self._answers_before
+            error = _engine_fault(self._faults, fault) if at_fault else _unreachable(self._faults, fault)
+            raise self._named(error, endpoint) from fault
         if others and not fault.connected:
             return 0.0
         longest_s = self._settings.longest_wait_s
@@ -174,6 +182,13 @@ class Conversation:
     def _named(self, error: ChatError, endpoint: Endpoint[AsyncOpenAI]) -> ChatError:
         error.args = (f"{self._request.purpose} with {self._settings.model} at {endpoint.url}: {error}",)
         return error
+
+
+def _engine_fault(requests: int, fault: PassingFault) -> EngineFaultError:
+    return EngineFaultError(
+        f"no usable answer in {requests} requests, at last: {fault}; others were answered meanwhile, so the engine "
+        "cannot deal with this one: see its log"
+    )
 
 
 def _unreachable(requests: int, fault: PassingFault) -> UnreachableError:

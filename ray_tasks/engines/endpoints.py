@@ -1,4 +1,8 @@
-"""Which endpoint takes the next request: the least loaded one, never more than its bound, none that is resting."""
+"""Which endpoint takes the next request: the least loaded one, never more than its bound, none that is resting.
+
+One that failed a request rests until it answers another that is under way, or for some seconds. Whoever fails at once
+is always the least loaded, and would draw all calls away from those that answer.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ Api = TypeVar("Api")
 
 REST_S: Final = 5.0
 LONGEST_REST_S: Final = 60.0
-"""How long an endpoint is left alone that took no connection: at first, and at most."""
+"""How long an endpoint is left alone that failed a request: at first, and at most."""
 
 
 @dataclass
@@ -34,6 +38,7 @@ class Endpoints(Generic[Api]):
     """Shares requests out among endpoints, on one event loop; those that wait are served in their order.
 
     `given_up`: a call has waited for the allowed time in vain, and nobody has answered since; so others need not.
+    `answers` counts those of all.
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class Endpoints(Generic[Api]):
         self.all = tuple(endpoints)
         self._bound, self._clock = bound, clock
         self.given_up = False
+        self.answers = 0
         self._waiting: deque[asyncio.Future[Endpoint[Api]]] = deque()
 
     async def take(self) -> Endpoint[Api]:
@@ -66,12 +72,13 @@ class Endpoints(Generic[Api]):
         self._serve()
 
     def answered(self, endpoint: Endpoint[Api]) -> None:
-        """Notes that somebody is there."""
+        """Notes that an endpoint answers: it rests no more."""
         endpoint.rests, endpoint.rests_until = 0, 0.0
+        self.answers += 1
         self.given_up = False
 
     def rest(self, endpoint: Endpoint[Api]) -> None:
-        """Leaves an endpoint alone, as far as there are others, each time for twice as long until it answers."""
+        """Leaves one alone that failed, as far as there are others: twice as long each time until it answers."""
         now = self._clock()
         if endpoint.rests_until <= now:  # else it rests already: those that asked it together found out together
             endpoint.rests_until = now + min(LONGEST_REST_S, REST_S * 2**endpoint.rests)

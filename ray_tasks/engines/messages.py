@@ -104,10 +104,25 @@ class UnreachableError(ChatError):
     kind = "unreachable"
 
 
+class EngineFaultError(ChatError):
+    """A request on which the endpoint breaks or hangs every time, while it answers others."""
+
+    kind = "engine_fault"
+
+
 class RejectedError(ChatError):
-    """The endpoint will never take this request (a 4xx other than 408 and 429): repeating it is useless."""
+    """The endpoint will never take this request (a 4xx other than 408 and 429): repeating it is useless.
+
+    `denied`: nor any other, since it does not know the key or the model. That is counted under a word of its own.
+    """
 
     kind = "rejected"
+    denied_kind = "denied"
+
+    def __init__(self, message: str, *, denied: bool = False) -> None:
+        super().__init__(message)
+        if denied:
+            self.kind = self.denied_kind
 
 
 class RefusedError(ChatError):

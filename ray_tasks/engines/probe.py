@@ -54,7 +54,8 @@ class EndpointCheck:
 def check_endpoint(settings: ChatSettings, *, picture: Image | None = None) -> tuple[EndpointCheck, ...]:
     """A check of every configured endpoint, each with one real call for JSON, and about a picture where one is given.
 
-    Raises UsageError where no endpoint is configured. Nothing is repeated or cached, and nothing else is raised.
+    Raises UsageError where no endpoint is configured, and nothing else. Nothing is cached, and of faults only unusable
+    replies are asked for again, as in a build.
     """
     open_chat(settings)
     return tuple(_check(_alone(settings, url), picture) for url in settings.urls)
@@ -83,7 +84,7 @@ def _check(settings: ChatSettings, picture: Image | None) -> EndpointCheck:
             return EndpointCheck(url, models, None, 0, (_unknown_model(settings, models),))
         counts, started = CallCounts(), time.monotonic()
         try:
-            chat.run(chat.ask(_request(picture), counts))
+            chat.run(chat.ask(_request(picture, settings), counts))
         except ChatError as error:
             return EndpointCheck(url, models, None, counts.tokens, (str(error),))
         return EndpointCheck(url, models, round(time.monotonic() - started, 3), counts.tokens, ())
@@ -102,11 +103,11 @@ async def _models(settings: ChatSettings) -> tuple[str, ...]:
         raise PassingFault("bad_body", "it does not speak the OpenAI protocol at /models") from error
 
 
-def _request(picture: Image | None) -> ChatRequest:
+def _request(picture: Image | None, settings: ChatSettings) -> ChatRequest:
     images = () if picture is None else (picture,)
     look = "Look at the picture. " if images else ""
     text = f"{look}Answer with the word `ready`, as JSON, under the name `word`."
-    return ChatRequest((Message("user", text, images),), "doctor", Ready)
+    return ChatRequest((Message("user", text, images),), "doctor", Ready, sampling=settings.sampling())
 
 
 def _unknown_model(settings: ChatSettings, models: tuple[str, ...]) -> str:

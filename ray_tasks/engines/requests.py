@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ray_tasks.engines.messages import RejectedError
 from ray_tasks.engines.pauses import retry_after_s
 from ray_tasks.engines.settings import ChatSettings
+from ray_tasks.errors import UsageError
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
@@ -27,6 +28,9 @@ _AWAY: Final = {502, 503}
 """What proxies say while the server behind them is away."""
 
 _TOO_SLOW: Final = {408, 504}
+
+_DENIED: Final = {401, 404}
+"""What is said where the key or the model is unknown. 403 is not among them: filters of single texts say it as well."""
 
 _REMEDIES: Final = {
     401: "put the endpoint's key into the environment variable {key}",
@@ -53,17 +57,26 @@ def open_api(url: str, settings: ChatSettings, concurrency: int) -> AsyncOpenAI:
     """The SDK's client of one endpoint.
 
     It repeats nothing on its own, for every request is booked. Its transport is aiohttp: with the default one, at 64
-    calls under way, half of the CPU time goes into looking for a free connection.
+    calls under way, half of the CPU time goes into looking for a free connection. Raises UsageError for a key that no
+    header can hold.
     """
     from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAioHttpClient, Timeout
 
+    key = _key(settings)
     limits = type(DEFAULT_CONNECTION_LIMITS)(
         max_connections=concurrency, max_keepalive_connections=concurrency, keepalive_expiry=IDLE_S
     )
     timeout = Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s))
     http = DefaultAioHttpClient(base_url=url, limits=limits, timeout=timeout)
-    key = os.environ.get(settings.api_key_env) or "none"
     return AsyncOpenAI(base_url=url, api_key=key, max_retries=0, timeout=timeout, http_client=http)
+
+
+def _key(settings: ChatSettings) -> str:
+    """The endpoint's key, without the line end that files give it; raises UsageError for what no header can hold."""
+    key = os.environ.get(settings.api_key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"{settings.api_key_env} holds characters that no key has; put the key alone into it")
+    return key or "none"
 
 
 async def post(api: AsyncOpenAI, body: bytes, settings: ChatSettings) -> bytes:
@@ -115,4 +128,5 @@ def _status_fault(error: APIStatusError, settings: ChatSettings) -> PassingFault
         kind = "timeout" if status in _TOO_SLOW else "server_error"
         return PassingFault(kind, f"status {status}: {said}", wished_s, away=status in _AWAY)
     remedy = _REMEDIES.get(status, "change what its words name: the same request will never be taken")
-    return RejectedError(f"status {status}: {said}; {remedy.format(key=settings.api_key_env)}")
+    told = f"status {status}: {said}; {remedy.format(key=settings.api_key_env)}"
+    return RejectedError(told, denied=status in _DENIED)

@@ -14,7 +14,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from ray.exceptions import RayError, RayTaskError
 
 from ray_tasks.engines.first_call import FirstCallError, first_call
 from ray_tasks.engines.serve_front import forget_front, front_url
-from ray_tasks.engines.served_app import app_config, last_words, loading_words, pin, shortage
+from ray_tasks.engines.served_app import app_config, last_words, loading_words, pin, shortage, taken_from
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.engines.watch import Watch
 from ray_tasks.engines.weights import find_weights
@@ -81,7 +81,9 @@ class _Model:
         self._name = f"daybook-{secrets.token_hex(4)}"
         self.url = f"{front}/{self._name}/v1"
         self._watch = Watch(self._name) if joined else None
-        self._deploying = _deploy.options(resources=pin(settings.serve)).remote(settings, self._name)
+        self._deploying = _deploy.options(resources=pin(settings.serve)).remote(
+            settings, self._name, taken_from(settings.serve, os.environ)
+        )
 
     def bring_up(self) -> None:
         """Waits until the model answers a call; raises ServeError, or UsageError where the settings are at fault."""
@@ -155,8 +157,8 @@ class _Model:
 
 
 @ray.remote(num_cpus=0, max_retries=0, max_calls=1)
-def _deploy(settings: ChatSettings, name: str) -> None:
-    """Hands the model to Ray Serve, without waiting for it.
+def _deploy(settings: ChatSettings, name: str, taken: Mapping[str, str]) -> None:
+    """Hands the model to Ray Serve, without waiting for it. `taken` is what replicas get of the job's environment.
 
     A task on a machine with the right GPU, since making the application imports vLLM, which takes a GPU's packages,
     many seconds and a gigabyte of memory: nothing that a driver on the head should have to bear. Its process ends with
@@ -171,6 +173,6 @@ def _deploy(settings: ChatSettings, name: str) -> None:
         "callback_class": "ray_tasks.engines.weights_on_node.FetchWeights",
         "callback_kwargs": {"weights": weights},
     }
-    app = build_openai_app(app_config(settings, weights, callback))
+    app = build_openai_app(app_config(settings, weights, callback, taken))
     target = serve.RunTarget(app, name=name, route_prefix=f"/{name}")
     serve.run_many([target], wait_for_ingress_deployment_creation=False, wait_for_applications_running=False)

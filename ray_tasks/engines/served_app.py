@@ -20,11 +20,13 @@ WITHOUT_SPACES: Final = ("xgrammar", "guidance")
 """The backends for JSON in vLLM 0.29 that can forbid white space between the parts of a JSON document."""
 
 
-def app_config(settings: ChatSettings, weights: Weights, callback: Mapping[str, Any]) -> dict[str, Any]:
+def app_config(
+    settings: ChatSettings, weights: Weights, callback: Mapping[str, Any], taken: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The arguments of `ray.serve.llm.build_openai_app` for a model with these weights.
 
-    `callback` fetches them to each machine (ray_tasks/engines/weights_on_node.py). Raises UsageError for settings that
-    contradict each other.
+    `callback` fetches them to each machine (ray_tasks/engines/weights_on_node.py). `taken` is what replicas get of
+    the job's environment (see taken_from). Raises UsageError for settings that contradict each other.
     """
     serve = _started(settings)
     where = bundles(serve)
@@ -36,7 +38,7 @@ def app_config(settings: ChatSettings, weights: Weights, callback: Mapping[str, 
         # Ray's own counters of the engine; they need a dashboard to be seen and cost time in every step of decoding.
         "log_engine_metrics": False,
         # A replica loads what was fetched, and does not look whether a hub has something newer.
-        "runtime_env": {"env_vars": {"HF_HUB_OFFLINE": "0" if weights.from_hub else "1", **serve.env}},
+        "runtime_env": {"env_vars": {"HF_HUB_OFFLINE": "0" if weights.from_hub else "1", **serve.env, **(taken or {})}},
         "callback_config": dict(callback),
         "deployment_config": {
             "num_replicas": serve.replicas,
@@ -49,6 +51,15 @@ def app_config(settings: ChatSettings, weights: Weights, callback: Mapping[str, 
     }
     ingress = {"num_replicas": 1, "ray_actor_options": {"num_cpus": 0, "resources": pin(serve)}}
     return {"llm_configs": [model], "ingress_deployment_config": ingress}
+
+
+def taken_from(serve: ServeSettings | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """What replicas get of the environment of the job; raises UsageError for a variable that is not set there."""
+    if serve is None:
+        return {}
+    if missing := [name for name in serve.env_from if name not in environment]:
+        raise UsageError(f"serve.env_from: {', '.join(missing)} is not set in the environment of this job; export it")
+    return {name: environment[name] for name in serve.env_from}
 
 
 def engine_arguments(serve: ServeSettings) -> dict[str, Any]:
@@ -129,7 +140,8 @@ def loading_words(said: str, serve: ServeSettings) -> str:
     if "failed to start" in said or "Error" in said:
         return f"starting again after: {last_words(said)}"
     if "to be scheduled" in said:
-        return f"waiting for a process with {' beside '.join(_words(bundle) for bundle in bundles(serve))}"
+        wanted = [_words(bundle) for bundle in bundles(serve)]
+        return f"waiting for its processes ({' beside '.join(wanted)})"
     return "loading"
 
 

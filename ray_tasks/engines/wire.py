@@ -96,7 +96,7 @@ def read_reply(choice: Mapping[str, Any], usage: Usage, request: ChatRequest, se
     message, finish = choice["message"], choice.get("finish_reason")
     if message.get("refusal") or finish == "content_filter":
         raise RefusedError(
-            f"the model declined: {str(message.get('refusal') or finish)[:SHOWN]}; another model may not"
+            f"the model declined: {_whole(str(message.get('refusal') or finish))[:SHOWN]}; another model may not"
         )
     if finish == "length":
         raise TruncatedError(
@@ -108,7 +108,9 @@ def read_reply(choice: Mapping[str, Any], usage: Usage, request: ChatRequest, se
     if not text.strip() and not calls:
         raise EmptyReplyError("the reply is empty; see that the endpoint uses the model's own chat template")
     parsed = None
-    if request.schema is not None and not calls:
+    if request.schema is None:
+        text = _whole(text)
+    elif not calls:
         read = read_model if settings.structured == "json_schema" else find_model
         try:
             parsed = read(text, request.schema)
@@ -178,6 +180,11 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
+
+
+def _whole(text: str) -> str:
+    """A text in which halves of characters, which a model can end on and no file can hold, are question marks."""
+    return text.encode(errors="replace").decode()
 
 
 def _tool_calls(calls: Any, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:

@@ -50,7 +50,7 @@ _EYEWEAR_ACTS: Final = word_set("adjust push touch straighten")
 def reason_to_drop(clause: str) -> DropReason | None:
     """Why a clause is not worth an atom, or None.
 
-    "I walk forward" is undirected motion, "I walk into the kitchen" is kept; "I touch my nose" is a micro gesture,
+    "I turn around" is undirected motion, "I go down to the cellar" is kept; "I touch my nose" is a micro gesture,
     "I raise my hand" is kept; "I said a sentence" has no content.
     """
     words = lower_words(clause)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import Layout
 from ray_tasks.embedding.encoder import encoder_identity
-from ray_tasks.engines.messages import UnreachableError
+from ray_tasks.engines.messages import RejectedError, UnreachableError
 from ray_tasks.errors import DaybookError
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import AtomReport
@@ -21,23 +21,21 @@ from ray_tasks.scheduling.planning import Records, compared_by
 from ray_tasks.scheduling.planning_words import Footage
 from ray_tasks.scheduling.selection import Selection
 from ray_tasks.scheduling.statistics import StageTotals
-from ray_tasks.scheduling.tasks import Executor, Finished, ShardResult, ShardTask, WorkerSettings
+from ray_tasks.scheduling.tasks import STAGE_ORDER, Executor, Finished, ShardResult, ShardTask, WorkerSettings
 from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.shards import DoneRecord, Shard
 from ray_tasks.storage.store import ObjectStore
 
-STAGE_ORDER = (
-    *("observe", "describe", "translate", "caption", "narrate"),
-    *("extract", "segment", "join", "records", "embed"),
-    *("part", "train", "fill", "index"),
-)
 LOOKED_UP_AT_ONCE = 4096
 MOST_CUT_OFF = 3
-"""Shards of a wave that may fail because no model could be reached; each has waited for it for a long time."""
+"""Shards that may fail in a row because no model could be reached, for which each has waited for a long time, or
+because it takes no requests: the others would fare no better.
+"""
+CUT_OFF = frozenset({UnreachableError.__name__, RejectedError.__name__})
 
 
 class ModelGoneError(DaybookError):
-    """A build was ended because its language model was away for too long."""
+    """A build was ended because its language model was away for too long, or takes no requests."""
 
 
 class Reporter(Protocol):
@@ -198,11 +196,11 @@ class Build:
         for result in self.executor.run(todo, self._settings(todo)) if todo else ():
             outcome.book(result)
             self.reporter.shard_finished(result)
-            cut_off += result.failure is not None and result.failure.error == UnreachableError.__name__
+            cut_off = cut_off + 1 if result.failure and result.failure.error in CUT_OFF else 0
             if cut_off == MOST_CUT_OFF:
                 raise ModelGoneError(
-                    f"{name}: the language model cannot be reached ({result.failure and result.failure.message}); "
-                    "finished shards are kept, so run the same command again when it answers"
+                    f"{name}: the language model does not answer ({result.failure and result.failure.message}); "
+                    "finished shards are kept, so run the same command again when it does"
                 )
         outcome.wave_seconds[name] = time.monotonic() - started
         self.reporter.wave_finished(name, outcome.wave_seconds[name])

@@ -93,14 +93,13 @@ class Plan:
         return self._sum(lambda stage: stage.gpus / 3600)
 
     def cost(self, cpus: int, prices: Prices) -> float | None:
-        """What the build costs; None where its hours or the price of what it needs are unknown."""
+        """What its machines cost; None where its hours or the price of what it needs are unknown."""
         total = 0.0
         for hours, price in ((self.cpu_hours(cpus), prices.cpu_hour), (self.gpu_hours(), prices.gpu_hour)):
             if hours is None or (hours and price is None):
                 return None
             total += hours * (price or 0.0)
-        total += self.token_cost()
-        return None if not total and prices.cpu_hour is None and prices.gpu_hour is None else total
+        return None if prices.cpu_hour is None and prices.gpu_hour is None else total
 
     def _sum(self, weight: Callable[[StagePlan], float]) -> float | None:
         total = 0.0
@@ -117,7 +116,7 @@ class Plan:
             for name, stage in self.stages.items()
         }
         read, written = self.tokens()
-        tokens = {"tokens_in": round(read), "tokens_out": round(written)}
+        tokens = {"tokens_in": round(read), "tokens_out": round(written), "token_cost": round(self.token_cost(), 4)}
         return {"stages": stages, "to_do": self.to_do, **tokens, "rates": self.source}
 
 

@@ -79,7 +79,7 @@ class RayExecutor:
             yield from self._run(tasks, settings)
         except RayError as error:
             raise ClusterError(
-                f"Ray failed ({_reason(error)}); finished shards are kept, so run the same command again to go on"
+                f"Ray failed ({reason_of(error)}); finished shards are kept, so run the same command again to go on"
             ) from error
 
     def _run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
@@ -145,7 +145,7 @@ class _Pool:
     gpus: float = 0.0
 
 
-def _reason(error: RayError) -> str:
+def reason_of(error: RayError) -> str:
     """The first line of Ray's report that names an exception (the one that began it), else its first line."""
     text = str(error).strip() or type(error).__name__
     named = re.search(r"^[\w.]+(?:Error|Exception): .+", text, re.MULTILINE)

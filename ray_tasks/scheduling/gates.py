@@ -22,7 +22,7 @@ ALWAYS_ALLOWED_ERRORS: Final = 10
 """So many failed rows are no matter of rates: one broken line in a recording of fifty is no reason to stop."""
 
 FALLBACK: Final = "fallback_"
-"""Before the reason, in the notes of a ledger, for which a row kept its own words."""
+"""Before the reason, in the notes of a ledger, for which a row that was taken in kept its own words."""
 
 
 class BuildFailedError(DaybookError):
@@ -144,9 +144,11 @@ def fallbacks(stages: Mapping[str, StageTotals], allowed_percent: float) -> list
     if not asked:
         return []
     kept = {stage: sum(fallback_notes(totals.ledger).values()) for stage, totals in asked.items()}
-    percent = {stage: 100.0 * kept[stage] / max(totals.rows, 1) for stage, totals in asked.items()}
+    # Rows or calls, whichever are more: what falls back may be a row, a block of them or a whole window.
+    size = {stage: max(totals.ledger.taken, totals.calls.calls) for stage, totals in asked.items()}
+    percent = {stage: 100.0 * kept[stage] / size[stage] for stage in asked}
     over = [
-        f"{stage}: {kept[stage]:,} of {asked[stage].rows:,} rows ({percent[stage]:.1f}%)"
+        f"{stage}: {kept[stage]:,} of {size[stage]:,} rows ({percent[stage]:.1f}%)"
         for stage in asked
         if percent[stage] > allowed_percent and kept[stage] > ALWAYS_ALLOWED_ERRORS
     ]

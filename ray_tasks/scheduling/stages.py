@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from ray_tasks.corpus.fuse import fuse
+from ray_tasks.corpus.fuse import fuse, window_start
 from ray_tasks.corpus.layout import SourceFile
 from ray_tasks.corpus.observe import observe
 from ray_tasks.corpus.week_time import hour_of
@@ -56,7 +56,7 @@ def _observe(task: ShardTask, worker: Worker) -> StageOutput:
 def _caption(task: ShardTask, worker: Worker) -> StageOutput:
     """Observations that start in one hour, whatever file they come from, to captions.
 
-    Where video of the hour was described, that is what was seen, and the visual rows of source files give way.
+    In a half minute of which video was described, that is what was seen, and the visual rows of source files give way.
     """
     read, clips = worker.observations(task.inputs["rows"])
     here = [row for row in read if (row.day, hour_of(row.start_ms)) == (task.shard.day, task.shard.hour)]
@@ -64,10 +64,11 @@ def _caption(task: ShardTask, worker: Worker) -> StageOutput:
     if "video" in task.inputs:
         described, filmed = worker.observations(task.inputs["video"])
         seen = [row for row in described if (row.day, hour_of(row.start_ms)) == (task.shard.day, task.shard.hour)]
-        heard = [row for row in here if row.modality != "visual"]
+        covered = {window_start(row.start_ms) for row in seen}
+        kept = [row for row in here if row.modality != "visual" or window_start(row.start_ms) not in covered]
         ledger.taken += len(seen)
-        ledger.filtered["superseded_by_video"] = len(here) - len(heard)
-        here, clips = [*heard, *seen], {**clips, **filmed}
+        ledger.filtered["superseded_by_video"] = len(here) - len(kept)
+        here, clips = [*kept, *seen], {**clips, **filmed}
     captions = fuse(here, clips)
     ledger.done = sum(len(caption.lines) for caption in captions)
     return captions_output(captions, task.shard, ledger)

@@ -17,6 +17,13 @@ from ray_tasks.storage.shards import DoneRecord, Shard
 
 Outcome = Literal["done", "cached", "failed"]
 
+STAGE_ORDER: Final = (
+    *("observe", "describe", "translate", "caption", "narrate"),
+    *("extract", "segment", "join", "records", "embed"),
+    *("part", "train", "fill", "index"),
+)
+"""The stages of a build, in the order in which they run."""
+
 PLANNED_EXTRA: Final[Mapping[str, str]] = {
     "observe": "touches",
     "describe": "touches",

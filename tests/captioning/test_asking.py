@@ -163,6 +163,7 @@ def test_all_that_decides_the_descriptions_is_in_their_identity(monkeypatch: pyt
     assert len({base, *deciding}) == len(deciding) + 1
     for change in ({"decoders": 7}, {"windows_ahead": 3}, {"stall_s": 9.0}):
         assert describer_identity(SETTINGS, VIDEO.model_copy(update=change)) == base
-    assert describer_identity(SETTINGS.model_copy(update={"concurrency": 3, "urls": ("http://x/v1",)}), VIDEO) == base
+    other = SETTINGS.model_copy(update={"concurrency": 3, "urls": ("http://x/v1",), "max_tokens": 77})
+    assert describer_identity(other, VIDEO) == base
     monkeypatch.setattr("ray_tasks.captioning.asking.VERSION", 99)
     assert describer_identity(SETTINGS, VIDEO) != base

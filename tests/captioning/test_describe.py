@@ -176,7 +176,10 @@ def test_an_endpoint_that_cannot_be_reached_fails_the_whole_hour() -> None:
 
 def test_an_hour_of_which_every_request_is_rejected_fails() -> None:
     with pytest.raises(RejectedError, match="took none of 2 requests"):
-        run({clip("DAY1 11000000"): [window(1), window(2), ClipEnd()]}, lambda _: RejectedError("no such model"))
+        run(
+            {clip("DAY1 11000000"): [window(1), window(2), ClipEnd()]},
+            lambda _: RejectedError("no such model", denied=True),
+        )
 
 
 def test_a_decoder_that_does_not_start_fails_the_hour() -> None:

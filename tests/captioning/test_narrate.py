@@ -148,7 +148,7 @@ def test_prose_that_stays_wrong_leaves_the_caption_its_own_words() -> None:
     chat = ScriptedChat(lambda _: {"prose": "I take the jug."})
     done = run(SCRIPT, chat)
     assert done.captions == tuple(record(SCRIPT))
-    assert done.ledger.notes == {"kept_too_short": 1, "reasked": 2}
+    assert done.ledger.notes == {"fallback_too_short": 1, "reasked": 2}
     assert len(chat.requests) == 3
 
 
@@ -156,11 +156,11 @@ def test_prose_that_stays_wrong_leaves_the_caption_its_own_words() -> None:
 def test_a_call_that_fails_leaves_the_caption_its_own_words(error: ChatError) -> None:
     done = run(SCRIPT, ScriptedChat(lambda _: error))
     assert done.captions == tuple(record(SCRIPT))
-    assert done.ledger.notes == {f"kept_{error.kind}": 1}
+    assert done.ledger.notes == {f"fallback_{error.kind}": 1}
     assert done.calls.balanced
 
 
-@pytest.mark.parametrize("error", [UnreachableError("nobody"), RejectedError("no such model")])
+@pytest.mark.parametrize("error", [UnreachableError("nobody"), RejectedError("no such model", denied=True)])
 def test_an_endpoint_at_fault_ends_the_shard(error: ChatError) -> None:
     with pytest.raises(type(error)):
         run(SCRIPT, ScriptedChat(lambda _: error))

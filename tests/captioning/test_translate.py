@@ -184,14 +184,14 @@ def test_what_stays_bad_stays_as_it_is_and_is_counted(english: str | None, reaso
     rows = [row("水开了")]
     done = run(rows, chat)
     assert done.observations == tuple(rows)
-    assert done.ledger.notes[f"untranslated_{reason}"] == 1
+    assert done.ledger.notes[f"fallback_{reason}"] == 1
     assert len(chat.requests) == 3
     assert len({str(request.messages) + str(request.sampling) for request in chat.requests}) == 3
 
 
 def test_two_different_translations_under_one_number_are_none() -> None:
     chat = ScriptedChat(lambda _: {"rows": [{"row": 0, "english": "Tea."}, {"row": 0, "english": "Rope."}]})
-    assert run([row("水开了")], chat).ledger.notes["untranslated_ambiguous"] == 1
+    assert run([row("水开了")], chat).ledger.notes["fallback_ambiguous"] == 1
 
 
 def test_a_translation_with_a_small_flaw_is_better_than_none() -> None:
@@ -229,7 +229,7 @@ def test_a_call_that_fails_for_good_is_halved_down_to_the_row_at_fault(error: Ch
     rows = [row("水开了"), row("好的", 2), row("去仓库", 4), row("把蓝色的水壶给Tobi", 6)]
     done = run(rows, ScriptedChat(script))
     assert [one.lang for one in done.observations] == ["en", "en", "zh", "en"]
-    assert done.ledger.notes[f"untranslated_{error.kind}"] == 1
+    assert done.ledger.notes[f"fallback_{error.kind}"] == 1
     assert done.calls.balanced
 
 
@@ -240,13 +240,13 @@ def test_an_endpoint_that_does_not_answer_ends_the_shard() -> None:
 
 def test_an_endpoint_that_takes_nothing_ends_the_shard_and_one_bad_row_does_not() -> None:
     with pytest.raises(RejectedError, match="took none"):
-        run([row("水开了"), row("好的", 40)], ScriptedChat(lambda _: RejectedError("no such model")))
+        run([row("水开了"), row("好的", 40)], ScriptedChat(lambda _: RejectedError("no such model", denied=True)))
 
     def script(request: ChatRequest) -> Any:
         return RejectedError("too long") if "长" in request.messages[-1].text else answer(request)
 
     done = run([row("水开了"), row("长" * 500, 40)], ScriptedChat(script))
-    assert done.ledger.notes == {"translated": 1, "untranslated_rejected": 1}
+    assert done.ledger.notes == {"translated": 1, "fallback_rejected": 1}
 
 
 def test_an_instruction_in_a_row_is_data() -> None:
@@ -278,7 +278,7 @@ def test_whatever_a_model_replies_no_row_is_lost(replies: list[Any], texts: list
     assert done.ledger.missing == 0
     assert done.ledger.done == len(rows)
     chinese = sum(one.lang == "zh" for one in rows)
-    stayed = sum(count for note, count in done.ledger.notes.items() if note.startswith("untranslated_"))
+    stayed = sum(count for note, count in done.ledger.notes.items() if note.startswith("fallback_"))
     assert done.ledger.notes["translated"] + stayed == chinese
     assert sum(one.lang == "zh" for one in done.observations) == stayed
     assert done.calls.balanced

@@ -50,6 +50,23 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
         assert server.headers[0]["Authorization"] == "Bearer secret"
 
 
+def test_a_keys_line_end_is_not_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "secret\r\n")
+    with ChatServer() as server, ChatClient(settings_for(server, api_key_env="A_KEY")) as chat:
+        ask(chat, say())
+        assert server.headers[0]["Authorization"] == "Bearer secret"
+
+
+@pytest.mark.parametrize("key", ["sec\nret", "se\x1bcret", "s\u00e9cret"])
+def test_a_key_that_no_header_can_hold_is_a_named_mistake(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("A_KEY", key)
+    with ChatServer() as server, ChatClient(settings_for(server, api_key_env="A_KEY")) as chat:
+        with pytest.raises(UsageError, match="A_KEY") as caught:
+            ask(chat, say())
+        assert key not in str(caught.value)
+        assert not server.requests
+
+
 def test_without_a_seed_none_is_sent() -> None:
     with ChatServer() as server, ChatClient(settings_for(server)) as chat:
         ask(chat, say(sampling=Sampling(seed=None)))

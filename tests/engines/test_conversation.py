@@ -18,6 +18,7 @@ from ray_tasks.engines.messages import (
     ChatError,
     ChatReply,
     EmptyReplyError,
+    EngineFaultError,
     InvalidJsonError,
     RefusedError,
     RejectedError,
@@ -148,7 +149,7 @@ def test_a_rejected_request_is_not_repeated_and_the_servers_words_are_told() -> 
     with ChatServer() as server, ChatClient(settings_for(server, model="absent")) as chat:
         failure = _failure(chat, counts, RejectedError)
     assert re.search(words, failure)
-    assert (counts.failed, counts.attempts) == (Counter(rejected=1), 1)
+    assert (counts.failed, counts.attempts) == (Counter(denied=1), 1)
     assert counts.balanced
 
 
@@ -163,6 +164,7 @@ def test_each_status_that_rejects_has_its_remedy(status: int, remedy: str) -> No
     assert "at most 4096 tokens" in failure
     assert remedy in failure
     assert counts.attempts == 1
+    assert list(counts.failed) == ["denied" if status in {401, 404} else "rejected"]
 
 
 @pytest.mark.parametrize(
@@ -200,6 +202,19 @@ def test_with_one_dead_endpoint_of_two_nothing_is_lost() -> None:
     assert all(isinstance(reply, ChatReply) for reply in replies)
     assert set(counts.retries) == {"unreachable"}
     assert counts.attempts == 60 + counts.retries["unreachable"]
+    assert counts.balanced
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_an_endpoint_that_fails_at_once_does_not_draw_the_calls_to_it(status: int) -> None:
+    counts = CallCounts()
+    with (
+        ChatServer(lambda _: Reply(status=status, text="broken")) as broken,
+        ChatServer(latency_s=0.3) as server,
+        ChatClient(settings_for(broken, server, concurrency=2)) as chat,
+    ):
+        replies = ask_all(chat, _requests(16), counts)
+    assert all(isinstance(reply, ChatReply) for reply in replies)
     assert counts.balanced
 
 
@@ -261,3 +276,25 @@ def _failure(chat: ChatClient, counts: CallCounts, kind: type[ChatError]) -> str
 def _content(reply: ChatReply | BaseException) -> tuple[Any, ...]:
     assert isinstance(reply, ChatReply)
     return reply.text, reply.parsed, reply.tool_calls
+
+
+def test_a_request_on_which_an_engine_breaks_ends_alone_while_others_are_answered() -> None:
+    def script(body: dict[str, Any]) -> Reply | str:
+        return Reply(status=500, text="assert") if "poison" in text_of(body) else "fine"
+
+    counts = CallCounts()
+    with ChatServer(script, latency_s=0.02) as server, ChatClient(settings_for(server, attempts=3)) as chat:
+        replies = ask_all(chat, [say("poison"), *(say(f"Good day {n}") for n in range(60))], counts)
+    assert isinstance(replies[0], EngineFaultError)
+    assert all(isinstance(reply, ChatReply) for reply in replies[1:])
+    assert counts.failed == Counter({"engine_fault": 1})
+    assert counts.balanced
+
+
+def test_an_engine_that_breaks_on_everything_is_no_fault_of_a_request() -> None:
+    with (
+        ChatServer(lambda _: Reply(status=500, text="assert")) as server,
+        ChatClient(settings_for(server, attempts=3)) as chat,
+    ):
+        replies = ask_all(chat, [say(f"Good day {n}") for n in range(4)], CallCounts())
+    assert all(isinstance(reply, UnreachableError) for reply in replies)

@@ -6,8 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from ray_tasks.engines.served_app import app_config, bundles, engine_arguments, last_words, loading_words, shortage
+from ray_tasks.engines.served_app import (
+    app_config,
+    bundles,
+    engine_arguments,
+    last_words,
+    loading_words,
+    shortage,
+    taken_from,
+)
 from ray_tasks.engines.settings import ChatSettings, ServeSettings
 from ray_tasks.engines.weights import Weights
 from ray_tasks.errors import UsageError
@@ -121,6 +130,20 @@ def test_of_a_traceback_the_error_is_left() -> None:
 
 def test_long_messages_of_ray_become_short_ones() -> None:
     waiting = "Deployment 'x' has 1 replicas that have taken more than 30s to be scheduled. This may be ..."
-    assert loading_words(waiting, serve(gpus=0, cpus=2)) == "waiting for a process with 2 CPU"
+    assert loading_words(waiting, serve(gpus=0, cpus=2)) == "waiting for its processes (2 CPU)"
     assert loading_words("", serve()) == "loading"
     assert "MemoryError: no room" in loading_words("The replica failed to start\nMemoryError: no room", serve())
+
+
+def test_secrets_come_from_the_jobs_environment_and_are_in_no_setting() -> None:
+    settings = serve(gpus=0, env={"VLLM_CPU_KVCACHE_SPACE": "1"}, env_from=("HF_TOKEN",))
+    taken = taken_from(settings, {"HF_TOKEN": "s3cret", "PATH": "/bin"})
+    assert taken == {"HF_TOKEN": "s3cret"}
+    app = app_config(ChatSettings(model="m", serve=settings), Weights("/w", "", Path("/w")), {}, taken)
+    environment = app["llm_configs"][0]["runtime_env"]["env_vars"]
+    assert (environment["HF_TOKEN"], environment["VLLM_CPU_KVCACHE_SPACE"]) == ("s3cret", "1")
+    assert "s3cret" not in settings.model_dump_json()
+    with pytest.raises(UsageError, match="export it"):
+        taken_from(settings, {})
+    with pytest.raises(ValidationError, match="env_from"):
+        serve(env={"HF_TOKEN": "s3cret"})

@@ -52,13 +52,26 @@ def test_data_is_json_that_closes_no_section() -> None:
 
 
 def test_an_endpoint_that_took_none_of_the_calls_is_at_fault() -> None:
-    calls = CallCounts(calls=2)
-    calls.failed["rejected"] = 2
-    with pytest.raises(RejectedError, match="records: the endpoint took none of 2"):
+    calls = CallCounts(calls=5)
+    calls.failed["rejected"] = 5
+    with pytest.raises(RejectedError, match="records: the endpoint took none of 5"):
         check_taken(calls, "records")
     calls.answered = 1
     check_taken(calls, "records")
     check_taken(CallCounts(), "records")
+
+
+def test_few_calls_that_were_rejected_may_be_at_fault_themselves() -> None:
+    calls = CallCounts(calls=4)
+    calls.failed["rejected"] = 4
+    check_taken(calls, "records")
+
+
+def test_an_endpoint_that_forgets_the_key_on_the_way_is_at_fault() -> None:
+    calls = CallCounts(calls=9, answered=8)
+    calls.failed["denied"] = 1
+    with pytest.raises(RejectedError, match="records: the endpoint took 8 of 9"):
+        check_taken(calls, "records")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +85,7 @@ def test_an_endpoint_that_took_none_of_the_calls_is_at_fault() -> None:
         {"max_tokens": 5},
         {"structured": "prompt"},
         {"thinking": False},
+        {"reply_attempts": 1},
     ],
 )
 def test_the_identity_of_a_step_follows_what_decides(change: dict[str, Any]) -> None:

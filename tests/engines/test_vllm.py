@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
+import threading
 import urllib.request
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from pydantic import BaseModel
 
+from ray_tasks.config import BuildConfig
+from ray_tasks.corpus.layout import discover
 from ray_tasks.engines.client import ChatClient
 from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import ChatRequest, Message, Sampling, TruncatedError
 from ray_tasks.engines.settings import ChatSettings
+from ray_tasks.rows import Atom, Caption, Row, from_table
+from ray_tasks.scheduling.build import Build, BuildOutcome
+from ray_tasks.scheduling.selection import select
+from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
+from ray_tasks.storage.cache import ShardCache
+from ray_tasks.storage.shards import Shard
+from ray_tasks.storage.store import LocalStore
+from sample_week import write_sample_week
 from tests.engines.live import served
+from tests.scheduling.inline import InlineExecutor, SilentReporter
 
 __all__ = ["served"]
+KILL_AFTER_S = 10.0
+HOUR = "B1_MARA/DAY1/10"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 
@@ -56,26 +70,57 @@ def test_words_that_do_not_end_are_a_counted_failure(served: ChatSettings) -> No
     assert counts.balanced
 
 
-def test_killing_the_replica_only_delays_the_calls(served: ChatSettings) -> None:
-    """Calls are under way when the process of the replica is killed; Ray Serve starts another, and all are answered."""
-    counts = CallCounts()
-    patient = served.model_copy(update={"attempts": 60, "concurrency": 4})
-    app = served.urls[0].split("/")[-2]
+def test_an_hour_of_the_sample_week_is_extracted_though_the_replica_is_killed(
+    served: ChatSettings, tmp_path: Path
+) -> None:
+    """Every line ends as a valid atom or in the books; the kill, in the middle of the calls, only delays them.
 
-    async def ask_all() -> list[object]:
-        calls = [asyncio.create_task(client.ask(_request(f"Place {n}: ", 32), counts)) for n in range(24)]
-        while counts.answered < 4:
-            await asyncio.sleep(0.05)
-        os.kill(_replica(app), signal.SIGKILL)
-        return [reply.parsed for reply in await asyncio.gather(*calls)]
+    The model is too small to follow instructions, so most of what it says falls back to the lines' own words.
+    """
+    week = write_sample_week(tmp_path / "week")
+    layout, _, selection = select(discover(week.corpus), [HOUR])
+    patient = served.model_copy(update={"max_tokens": 160, "reply_attempts": 1, "attempts": 60})
+    store = LocalStore(tmp_path / "root")
+    config = BuildConfig(engine="llm", llm=patient)
+    executor = KillingExecutor(served.urls[0].split("/")[-2])
+    build = Build(store, config, executor, SilentReporter(), 1, "run-1", selection=selection)
+    outcome = build.run(layout)
+    assert not outcome.failures, [result.failure for result in outcome.failures]
+    extract, segment = outcome.totals["extract"], outcome.totals["segment"]
+    for totals in (extract, segment):
+        totals.ledger.check("after the kill")
+        assert totals.calls.balanced
+    assert extract.calls.retries.total() > 0, "the kill came when nothing was under way"
+    assert extract.ledger.taken == sum(len(caption.lines) for caption in _rows(store, outcome, "caption", Caption))
+    assert segment.ledger.taken == len(_rows(store, outcome, "caption", Caption))
+    captions = {caption.caption_id for caption in _rows(store, outcome, "caption", Caption)}
+    for stage, views in (("extract", {"action", "utterance"}), ("segment", {"activity", "conversation"})):
+        atoms = _rows(store, outcome, stage, Atom)
+        assert {atom.view for atom in atoms} == views
+        assert all(atom.text.strip() and set(atom.caption_ids) <= captions for atom in atoms)
+        assert all(atom.engine == patient.identity and atom.start_ms < atom.end_ms for atom in atoms)
 
-    with ChatClient(patient) as client:
-        places = client.run(ask_all())
-    assert len(places) == 24
-    assert all(isinstance(place, Place) for place in places)
-    assert counts.answered == counts.calls == 24
-    assert counts.retries.total() > 0, "the kill came when nothing was under way"
-    assert counts.balanced
+
+def _rows(store: LocalStore, outcome: BuildOutcome, stage: str, row_type: type[Row]) -> list[Row]:
+    """The rows of a stage for the hour."""
+    cache = ShardCache(store)
+    record = cache.find(stage, outcome.records[stage][Shard.parse(HOUR)].key)
+    assert record
+    return from_table(cache.read_table(record), row_type)
+
+
+class KillingExecutor(InlineExecutor):
+    """Kills the replica while the calls of an hour are under way."""
+
+    def __init__(self, app: str) -> None:
+        super().__init__()
+        self._app = app
+
+    def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
+        """See Executor.run."""
+        if tasks[0].stage == "extract":
+            threading.Timer(KILL_AFTER_S, lambda: os.kill(_replica(self._app), signal.SIGKILL)).start()
+        yield from super().run(tasks, settings)
 
 
 def _request(text: str, most: int = 40) -> ChatRequest:

@@ -124,6 +124,15 @@ def test_a_body_that_is_no_answer_is_told_apart(data: bytes) -> None:
         parse_answer(data)
 
 
+def test_halves_of_characters_never_leave_a_reply() -> None:
+    assert _read(_choice("The lamp is on. \ud83d")).text == "The lamp is on. ?"
+    with pytest.raises(RefusedError) as caught:
+        _read(_choice(refusal="No. \ud83d"))
+    str(caught.value).encode()
+    with pytest.raises(InvalidJsonError):
+        _read(_choice('{"word": "a \ud83d", "number": 1}'), schema=True)
+
+
 @pytest.mark.parametrize(
     ("usage", "counted"),
     [

@@ -41,12 +41,14 @@ class InlineExecutor:
         """See Executor.run."""
         worker = Worker(settings)
         worker.__dict__["encoder"] = HashingEncoder(settings.config.embedding_model)
-        for task in tasks:
-            self.asked.append(f"{task.stage} {task.shard}")
-            if self.asked[-1] in self.broken:
-                task = ShardTask(task.stage, task.shard, task.key, {})
-            yield run_task(task, worker, STAGES)
-        worker.close()
+        try:
+            for task in tasks:
+                self.asked.append(f"{task.stage} {task.shard}")
+                if self.asked[-1] in self.broken:
+                    task = ShardTask(task.stage, task.shard, task.key, {})
+                yield run_task(task, worker, STAGES)
+        finally:
+            worker.close()
 
 
 class SilentReporter:

@@ -9,7 +9,8 @@ import pytest
 from ray_tasks.config import BuildConfig
 from ray_tasks.corpus.layout import discover
 from ray_tasks.scheduling.assembly import assemble_manifest
-from ray_tasks.scheduling.build import STAGE_ORDER, Build, BuildOutcome
+from ray_tasks.scheduling.build import Build, BuildOutcome
+from ray_tasks.scheduling.tasks import STAGE_ORDER
 from ray_tasks.storage.store import LocalStore
 from tests.scheduling.corpus import write_hour
 from tests.scheduling.inline import InlineExecutor, SilentReporter

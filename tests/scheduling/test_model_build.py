@@ -13,10 +13,11 @@ from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.rows import VIEWS
 from ray_tasks.scheduling.build import Build, BuildOutcome, ModelGoneError
 from ray_tasks.scheduling.estimate import plan_build
+from ray_tasks.scheduling.gates import balanced_books, fallbacks
 from ray_tasks.scheduling.selection import Recordings
 from ray_tasks.storage.store import LocalStore
-from tests.chat_server import ChatServer, Fault, FaultPlan
-from tests.scheduling.corpus import small_corpus
+from tests.chat_server import ChatServer, Fault, FaultPlan, Reply
+from tests.scheduling.corpus import small_corpus, write_hour
 from tests.scheduling.inline import InlineExecutor, SilentReporter
 from tests.scheduling.model_script import passable
 
@@ -114,6 +115,27 @@ def test_another_model_revision_or_draw_extracts_again_and_reads_no_source(
     assert to_do == {"extract", "segment", "join", "embed", "part", "index"}
 
 
+def test_a_model_of_no_use_in_any_step_is_refused_by_its_gate(tmp_path: Path) -> None:
+    """Every step keeps the rows it was given, so the memory is whole: only this gate can tell."""
+    cues = [
+        (f"{m:02d}:{s:02d}", f"{m:02d}:{s + 2:02d}", f"我把第{m}个箱子搬到{s}号棚里。")
+        for m in range(9)
+        for s in (2, 6, 10)
+    ]
+    write_hour(tmp_path / "corpus", "B1_MARA", 1, 9, cues, "DenseCaption")
+    with ChatServer(lambda _: Reply(refusal="I will not."), keep_requests=False) as server:
+        config = config_for(server).model_copy(update={"translate": "llm", "prose": "llm", "records": "llm"})
+        outcome, _ = build(tmp_path / "corpus", tmp_path / "root", config)
+    assert not outcome.failures
+    assert balanced_books(outcome.by_wearer).passed
+    for stage in ("translate", "narrate", "extract", "segment", "records"):
+        (refused,) = fallbacks({stage: outcome.totals[stage]}, 20.0)
+        assert refused.measured is not None and refused.measured >= 50, stage
+    (refused,) = fallbacks(outcome.totals, 20.0)
+    assert not refused.passed
+    assert "translate: 27 of " in refused.words
+
+
 def test_a_model_that_is_gone_ends_the_build_instead_of_falling_back(corpus: Path, tmp_path: Path) -> None:
     settings = ChatSettings(urls=(NOBODY,), attempts=1, outage_s=0)
     executor = InlineExecutor()
@@ -121,3 +143,31 @@ def test_a_model_that_is_gone_ends_the_build_instead_of_falling_back(corpus: Pat
     with pytest.raises(ModelGoneError, match="finished shards are kept"):
         build.run(discover(corpus))
     assert sum(asked.split()[0] in ASKING for asked in executor.asked) == 3
+
+
+def test_a_model_that_knows_the_key_no_more_ends_the_build_and_leaves_no_shard_half_asked(
+    corpus: Path, healthy: tuple[Path, BuildOutcome, ChatServer], tmp_path: Path
+) -> None:
+    answered = iter(range(100))
+
+    def until_revoked(body: dict[str, Any]) -> str | dict[str, Any] | Reply:
+        return passable(body) if next(answered, None) is not None else Reply(status=401, text="unknown key")
+
+    with ChatServer(until_revoked, keep_requests=False) as server:
+        with pytest.raises(ModelGoneError, match="daybook doctor"):
+            build(corpus, tmp_path, config_for(server))
+        revoked = server.served.requests
+        server.reply = passable
+        outcome, _ = build(corpus, tmp_path, config_for(server))
+    assert revoked < healthy[2].served.requests
+    assert contents(outcome) == contents(healthy[1])
+
+
+def test_a_caption_that_is_too_long_for_the_model_and_alone_in_its_hour_keeps_its_own_words(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    write_hour(corpus, "B1_MARA", 1, 9, [("00:05", "00:09", "Tobi: the kettle is on the shelf.")])
+    rejecting = Reply(status=400, text="This model's maximum context length is 512 tokens.")
+    with ChatServer(lambda _: rejecting, keep_requests=False) as server:
+        outcome, _ = build(corpus, tmp_path / "root", config_for(server))
+    assert not outcome.failures
+    assert outcome.totals["extract"].ledger.notes["fallback_rejected"] == 1

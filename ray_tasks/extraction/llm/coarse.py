@@ -39,9 +39,9 @@ async def extract_coarse(shard: Shard, asker: Asker, *, engine: str, version: st
     """Activity and conversation atoms of one shard; see Extractor.extract_coarse for the contract.
 
     The ledger's notes count, beside corrections:
-    `fallback_<kind>`: windows and blocks whose call failed so, cut or summarised by the rules;
-    `fallback_no_groups`: windows of plain talk in which the model finds no conversation, cut by the rules;
-    `fallback_rule_<rule>`: summaries that broke this rule to the last;
+    `fallback_<kind>`: captions of windows and blocks whose call failed so, cut or summarised by the rules;
+    `fallback_no_groups`: those of windows of plain talk in which the model finds no conversation, cut by the rules;
+    `fallback_rule_<rule>`: those of blocks whose summary broke this rule to the last;
     `kept_coupled_<why>`: summaries that could not be taken apart; `repaired_<rule>`: blocks that were put right.
     Raises as extract_fine does.
     """

@@ -40,8 +40,7 @@ class WindowCutter:
             return [(0, 0)]
         groups = await self._groups()
         if not groups and self._holds_plain_talk():
-            self._asker.notes["fallback_no_groups"] += 1
-            groups = self._by_rules()
+            groups = self._by_rules("no_groups")
         return repaired(self._view, groups, self._captions, self._asker.notes)
 
     async def _groups(self) -> list[Group]:
@@ -56,8 +55,10 @@ class WindowCutter:
             except UnreachableError:
                 raise
             except ChatError as error:
-                notes[f"reask_{error.kind}" if again else f"fallback_{error.kind}"] += 1
-                return groups if again else self._by_rules()
+                if not again:
+                    return self._by_rules(error.kind)
+                notes[f"reask_{error.kind}"] += 1
+                break
             groups = found.groups
             faults = self._faults(groups)
             if not faults:
@@ -89,7 +90,8 @@ class WindowCutter:
         telling = sum(analyse(line.text).has_content for line in lines)
         return telling >= _PLAIN_TALK and len(participants(lines)) > 1
 
-    def _by_rules(self) -> list[Group]:
+    def _by_rules(self, reason: str) -> list[Group]:
+        self._asker.notes[f"fallback_{reason}"] += len(self._positions)
         blocks = self._fallback.blocks(self._view, self._positions)
         return [Group(first=first, last=last) for first, last in blocks]
 

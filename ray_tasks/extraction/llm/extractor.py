@@ -9,7 +9,7 @@ from importlib import resources
 
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.engines.steps import ChatRunner, step_identity
+from ray_tasks.engines.steps import ChatRunner, step_digest
 from ray_tasks.extraction.fine import RULES_VERSION
 from ray_tasks.extraction.llm.asking import PACKAGE, Asker
 from ray_tasks.extraction.llm.coarse import extract_coarse
@@ -83,5 +83,4 @@ def _digest(settings: ChatSettings, parameters: Parameters) -> str:
     folder = resources.files(PACKAGE) / "prompts"
     names = sorted(file.name.removesuffix(".txt") for file in folder.iterdir() if file.name.endswith(".txt"))
     prompts = [Prompt.load(PACKAGE, name) for name in names]
-    identity = step_identity(settings, LLM_VERSION, prompts, {**asdict(parameters), "rules": RULES_VERSION})
-    return identity.rsplit(" ", 1)[-1]
+    return step_digest(settings, prompts, {**asdict(parameters), "rules": RULES_VERSION})

@@ -20,7 +20,7 @@ from ray_tasks.extraction.llm.asking import PACKAGE, Asker, Draft
 from ray_tasks.extraction.llm.fallback import Fallback
 from ray_tasks.extraction.llm.faults import DISCARDED, Fault, hard
 from ray_tasks.extraction.llm.material import line_json
-from ray_tasks.extraction.llm.schemas import Entries, Entry
+from ray_tasks.extraction.llm.schemas import MOST_ENTRIES, Entries, Entry
 from ray_tasks.extraction.llm.sources import Shard, stems_of
 from ray_tasks.extraction.llm.validate import check_fine, view_of
 from ray_tasks.extraction.llm.wording import normalise
@@ -45,8 +45,8 @@ async def extract_fine(shard: Shard, asker: Asker, *, engine: str, version: str)
     """Action and utterance atoms of one shard; see Extractor.extract_fine for the contract.
 
     The ledger's notes count, beside corrections:
-    `fallback_<kind>`: captions (or parts of one) whose call failed so, kept as the rules read them;
-    `fallback_no_entries`: those of which the model tells nothing though the rules do, as when a caption asked for it;
+    `fallback_<kind>`: lines whose call failed so, kept as the rules read them;
+    `fallback_no_entries`: lines of which the model tells nothing though the rules do, as when a caption asked for it;
     `fallback_rule_<rule>`: statements that broke this rule to the last and gave way to their line's own words;
     `fallback_unresolved`: statements that the model itself could not resolve.
     Raises UnreachableError where no endpoint answers, and RejectedError where it takes no request at all: both would
@@ -89,7 +89,8 @@ class _CaptionReader:
 
     def _parts(self, wanted: Sequence[int]) -> list[Sequence[int]]:
         """Lines in as few even parts as have replies that fit the longest one."""
-        room = max(1, self._asker.settings.max_tokens // self._asker.parameters.tokens_per_line)
+        fitting = self._asker.settings.max_tokens // self._asker.parameters.tokens_per_line
+        room = max(1, min(fitting, MOST_ENTRIES // 2))  # a line may have several entries
         parts = ceil(len(wanted) / room)
         return [wanted[len(wanted) * part // parts : len(wanted) * (part + 1) // parts] for part in range(parts)]
 
@@ -124,7 +125,7 @@ class _CaptionReader:
         return [Message("system", Prompt.load(PACKAGE, "fine").text), Message("user", filled)]
 
     def _as_they_are(self, wanted: Sequence[int], reason: str) -> dict[int, _Told]:
-        self._asker.notes[f"fallback_{reason}"] += 1
+        self._asker.notes[f"fallback_{reason}"] += len(wanted)
         return {number: self._original(number) for number in wanted}
 
     async def _statements(

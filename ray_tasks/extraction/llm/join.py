@@ -122,7 +122,7 @@ def _whole(first: Atom, second: Atom, text: str) -> Atom:
 async def merge(pairs: Sequence[Pair], asker: Asker) -> list[tuple[Pair, str]]:
     """The sentence of each pair; the first text and then the second where the model gives none that keeps the rules.
 
-    Notes count `fallback_<kind>` and `fallback_rule_<rule>`. Raises as extract_fine does.
+    Notes count the atoms of the latter as `fallback_<kind>` and `fallback_rule_<rule>`. Raises as extract_fine does.
     """
     texts = await gather(_merged_text(pair, asker) for pair in pairs)
     check_taken(asker.calls, "join")
@@ -143,7 +143,7 @@ async def _merged_text(pair: Pair, asker: Asker) -> str:
     except UnreachableError:
         raise
     except ChatError as error:
-        asker.notes[f"fallback_{error.kind}"] += 1
+        asker.notes[f"fallback_{error.kind}"] += len(pair)
         return both
 
     def clean(text: str) -> str:
@@ -153,7 +153,7 @@ async def _merged_text(pair: Pair, asker: Asker) -> str:
     drafts = await asker.correct(messages, reply.text, {0: clean(summary.summary)}, check, clean)
     wrong = hard(drafts[0].faults)
     if drafts[0].withdrawn or wrong:
-        asker.notes[f"fallback_rule_{wrong[0].rule if wrong else 'withdrawn'}"] += 1
+        asker.notes[f"fallback_rule_{wrong[0].rule if wrong else 'withdrawn'}"] += len(pair)
         return both
     return drafts[0].text
 

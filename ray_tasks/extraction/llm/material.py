@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 
 from ray_tasks.corpus.week_time import format_for_people
-from ray_tasks.engines.steps import as_data
+from ray_tasks.engines.steps import as_data, as_told
 from ray_tasks.rows import Caption, Line
 
 
 @lru_cache(maxsize=16_384)
 def line_json(line: Line, number: int | None = None) -> str:
     """A line as data: its number, the clock's time, and what was seen or who said what."""
-    told: dict[str, Any] = {} if number is None else {"line": number}
-    told["time"] = _clock(line.start_ms)
-    if line.modality == "speech":
-        told |= {"speaker": line.speaker, "said": line.text}
-    else:
-        told["seen"] = line.text
-    return as_data(told)
+    told = {} if number is None else {"line": number}
+    return as_data({**told, "time": _clock(line.start_ms), **as_told(line.modality, line.speaker, line.text)})
 
 
 def lines_json(lines: Iterable[Line], most_chars: int) -> tuple[str, int]:

@@ -109,7 +109,7 @@ class BlockWriter:
 
     def _original(self, reason: str) -> list[str]:
         """The block in the rules' words."""
-        self._asker.notes[f"fallback_{reason}"] += 1
+        self._asker.notes[f"fallback_{reason}"] += len(self._positions)
         text = self._fallback.summary(self._view, self._positions)
         return [text] if text.strip(" .") else []
 

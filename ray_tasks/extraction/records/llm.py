@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import Chat, ChatError, ChatRequest, Message, UnreachableError
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.engines.steps import ChatRunner, as_data, check_taken, gather, step_identity
+from ray_tasks.engines.steps import ChatRunner, as_data, as_told, check_taken, gather, step_identity
 from ray_tasks.extraction.records.rules import VERSION as RULES_VERSION
 from ray_tasks.extraction.records.rules import RulesRecordExtractor
 from ray_tasks.extraction.records.types import Interaction, Record, Records, make_records
@@ -143,8 +142,8 @@ class _Extractor:
 
     def _told(self, lines: Sequence[Line]) -> str:
         """The wearer's name and the lines as data, one on each line."""
-        told = "\n".join(as_data(_as_told(line)) for line in lines)
-        return _prompt("records_lines").fill(wearer=json.dumps(self._me, ensure_ascii=False), lines=told)
+        told = "\n".join(as_data(as_told(line.modality, line.speaker, line.text)) for line in lines)
+        return _prompt("records_lines").fill(wearer=as_data(self._me), lines=told)
 
     @cached_property
     def _by_rules(self) -> Mapping[str, list[Record]]:
@@ -153,10 +152,6 @@ class _Extractor:
         for record in RulesRecordExtractor().extract(self._captions, self._halo, wearer=self._wearer).records:
             found.setdefault(record.caption_id, []).append(record)
         return found
-
-
-def _as_told(line: Line) -> dict[str, str | None]:
-    return {"seen": line.text} if line.modality == "visual" else {"speaker": line.speaker, "said": line.text}
 
 
 def _remarks(wrong: Mapping[int, str]) -> str:

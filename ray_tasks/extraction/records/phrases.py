@@ -58,8 +58,8 @@ class Act:
 def read_act(text: str, people: Collection[str], me: str) -> Act | None:
     """The parts of one act; None where no subject with a known verb is found.
 
-    `people` are the names in the text, `me` is the wearer's, by which "me" is replaced. ``I fasten the bracket with a
-    screwdriver in the shed.`` -> fasten, bracket, tool screwdriver, location shed.
+    `people` are the names in the text, `me` is the wearer's, by which "me" is replaced. ``I cut the rope with a
+    knife in the shed.`` -> cut, rope, tool knife, location shed.
     """
     words = text.split()
     predicate = find_predicate(words)

@@ -103,7 +103,8 @@ class Source:
         if None in people:
             return "unknown_person"
         words = action.split()
-        is_verb = bool(words) and (words[0] not in FUNCTION_WORDS or words[0] in _MAIN_VERBS) and words[0].isalpha()
+        first = words[0] if words else ""
+        is_verb = first.replace("-", "").isalpha() and (first not in FUNCTION_WORDS or first in _MAIN_VERBS)
         if not is_verb or len(words) > _LONGEST_ACTION:
             return "action_no_verb"
         if not thing or set(lower_words(thing)) <= _NO_THINGS:

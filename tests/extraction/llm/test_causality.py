@@ -51,7 +51,7 @@ def recording(events: list[tuple[int, int, bool]]) -> tuple[list[Caption], list[
 def telling(request: ChatRequest) -> Scripted:
     """A model whose every word, fault and failure depends on all of its request."""
     digest = hashlib.sha256(repr(request.messages).encode()).hexdigest()
-    if digest[0] in "012" and "cut" not in request.purpose:
+    if digest[0] in "012":
         return RefusedError("no")
     subject = "He lifts" if digest[1] in "0123" else "I lift"
     text = f"{subject} the jug of plum wine for Nele from the label {digest[:8]}."

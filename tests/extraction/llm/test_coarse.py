@@ -111,7 +111,7 @@ def test_groups_that_are_right_at_the_second_go_are_taken() -> None:
 def test_a_cut_that_fails_is_made_by_rules() -> None:
     extractor, _ = scripted(script_of(cut_activity=TruncatedError("no"), cut_conversation=RefusedError("no")))
     made = extractor.extract_coarse(record(SOUP), [], wearer=WEARER)
-    assert made.ledger.notes["fallback_truncated"] == made.ledger.notes["fallback_refused"] == 1
+    assert made.ledger.notes["fallback_truncated"] == made.ledger.notes["fallback_refused"] == made.ledger.taken == 4
     assert made.ledger.done == 4
     assert texts(made.atoms, "activity") == [COOK]
     assert texts(made.atoms, "conversation") == [TALK]
@@ -120,7 +120,7 @@ def test_a_cut_that_fails_is_made_by_rules() -> None:
 def test_a_summary_that_fails_is_made_by_rules() -> None:
     extractor, _ = scripted(script_of(activity=EmptyReplyError("no")))
     made = extractor.extract_coarse(record(SOUP), [], wearer=WEARER)
-    assert made.ledger.notes["fallback_empty"] == 1
+    assert made.ledger.notes["fallback_empty"] == made.ledger.taken == 4
     (text,) = texts(made.atoms, "activity")
     assert "soup" in text
     assert made.ledger.done == 4
@@ -139,7 +139,7 @@ def test_plain_talk_without_a_group_is_asked_about_and_then_cut_by_rules() -> No
     made = extractor.extract_coarse(captions, [], wearer=WEARER)
     assert len(chat.of("extract-cut-conversation")) == 3
     assert len(texts(made.atoms, "conversation")) == 1
-    assert made.ledger.notes["fallback_no_groups"] == 1
+    assert made.ledger.notes["fallback_no_groups"] == made.ledger.taken == 2
     extractor, chat = scripted(script_of(cut_activity=groups((0, 1)), cut_conversation=groups()))
     extractor.extract_coarse(record(SOUP), [], wearer=WEARER)
     assert len(chat.of("extract-cut-conversation")) == 1
@@ -194,7 +194,8 @@ def test_wrong_summaries_give_way_after_two_questions(labelled: Window) -> None:
         else:
             assert len(found) == 1
             assert found != [wrong]
-            assert notes["fallback_rule_" + next(one for one in hard if one != "coupled" or len(hard) == 1)] == 1
+            rule = next(one for one in hard if one != "coupled" or len(hard) == 1)
+            assert notes[f"fallback_rule_{rule}"] == len(record(labelled.script))
         assert questions == 2
 
 

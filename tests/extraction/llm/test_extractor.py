@@ -38,13 +38,13 @@ DECIDING: dict[str, Any] = {
     "max_tokens": 99,
     "structured": "prompt",
     "thinking": True,
+    "reply_attempts": 1,
 }
 IDLE: dict[str, Any] = {
     "urls": ("http://127.0.0.1:8000/v1",),
     "concurrency": 3,
     "timeout_s": 1.0,
     "attempts": 2,
-    "reply_attempts": 1,
     "longest_wait_s": 1.0,
     "outage_s": 1.0,
     "cache": False,

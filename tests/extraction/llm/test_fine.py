@@ -153,7 +153,7 @@ def test_a_call_that_fails_leaves_the_lines_as_rules_read_them(error: ChatError,
     extractor, _ = scripted(lambda _: error)
     captions = LADLE
     made = extractor.extract_fine(captions, [], wearer=WEARER)
-    assert made.ledger.notes[f"fallback_{reason}"] == len(captions)
+    assert made.ledger.notes[f"fallback_{reason}"] == made.ledger.taken == sum(len(one.lines) for one in captions)
     assert texts(made.atoms, "action")[0] == "I take the green ladle out of the drawer."
     assert {atom.engine for atom in made.atoms} == {"llm:scripted"}
     assert made.calls.failed[reason] == made.calls.calls == len(captions)
@@ -162,8 +162,8 @@ def test_a_call_that_fails_leaves_the_lines_as_rules_read_them(error: ChatError,
 
 def test_one_rejected_caption_falls_back_but_an_endpoint_that_takes_nothing_fails_the_shard() -> None:
     extractor, _ = scripted(lambda request: RejectedError("too long") if "wipe" in data_of(request) else entries())
-    assert extractor.extract_fine(LADLE, [], wearer=WEARER).ledger.notes["fallback_rejected"] == 1
-    extractor, _ = scripted(lambda _: RejectedError("no such model"))
+    assert extractor.extract_fine(LADLE, [], wearer=WEARER).ledger.notes["fallback_rejected"] == 2
+    extractor, _ = scripted(lambda _: RejectedError("no such model", denied=True))
     with pytest.raises(RejectedError, match="daybook doctor"):
         extractor.extract_fine(LADLE, [], wearer=WEARER)
 
@@ -210,12 +210,20 @@ def test_a_caption_whose_reply_may_not_fit_is_asked_about_in_parts() -> None:
     assert asked == ["0, 1, 2.", "3, 4, 5.", "6, 7, 8."]
 
 
+def test_no_call_is_about_more_lines_than_its_reply_has_entries_for() -> None:
+    script = "\n".join(f"11:00:{second:02d} * I lift jug {second} of plum wine." for second in range(30))
+    chat = ScriptedRunner(lambda _: entries())
+    LlmExtractor(ChatSettings(max_tokens=100_000), lambda: chat).extract_fine(record(script), [], wearer=WEARER)
+    asked = [request.messages[1].text.rsplit(": ", 1)[1] for request in chat.requests]
+    assert [len(lines.split(",")) for lines in asked] == [15, 15]
+
+
 def test_a_reply_that_is_always_truncated_ends_after_two_halvings() -> None:
     script = "\n".join(f"11:00:{second:02d} * I lift jug {second} of plum wine." for second in range(9))
     extractor, chat = scripted(lambda _: TruncatedError("max_tokens"))
     made = extractor.extract_fine(record(script), [], wearer=WEARER)
     assert len(chat.requests) == 7
-    assert made.ledger.notes["fallback_truncated"] == 4
+    assert made.ledger.notes["fallback_truncated"] == 9
     assert made.ledger.done == len(made.atoms) == 9
 
 

@@ -118,7 +118,7 @@ def test_of_sentences_taken_apart_the_likest_are_joined_once() -> None:
 def test_a_merge_that_fails_keeps_both_texts() -> None:
     made, _ = join(PAIR, RefusedError("no"))
     assert [one.text for one in made.atoms] == [f"{FIRST} {SECOND}"]
-    assert made.ledger.notes == {"fallback_refused": 1, "joined_activity": 1}
+    assert made.ledger.notes == {"fallback_refused": 2, "joined_activity": 1}
 
 
 def test_a_merge_that_breaks_rules_is_asked_again_twice() -> None:
@@ -126,7 +126,7 @@ def test_a_merge_that_breaks_rules_is_asked_again_twice() -> None:
     made, chat = join(PAIR, wrong, correction((0, wrong["summary"])))
     assert len(chat.requests) == 3
     assert [one.text for one in made.atoms] == [f"{FIRST} {SECOND}"]
-    assert made.ledger.notes["fallback_rule_unnamed_subject"] == 1
+    assert made.ledger.notes["fallback_rule_unnamed_subject"] == 2
     made, chat = join(PAIR, wrong, correction((0, WHOLE)))
     assert [one.text for one in made.atoms] == [WHOLE]
 

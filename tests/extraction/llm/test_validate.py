@@ -20,8 +20,8 @@ from tests.extraction.script import WEARER, record
 ANY: Final = Source("Zora", frozenset(["Tobi", "Ines", "Nele", "Jonas", "Pia"]), frozenset(), foreign=True)
 SUBTLE: Final[tuple[tuple[Kind, str, str], ...]] = (
     ("speech", "Tobi says he will sweep the barn floor tomorrow.", ""),
-    ("speech", "Jonas says the weather will be bad tomorrow.", ""),
-    ("speech", "Jonas agrees with Pia on rowing this afternoon.", ""),
+    ("speech", "Jonas says the ferry will be late on Sunday.", ""),
+    ("speech", "Jonas agrees with Pia on painting the boat green.", ""),
     ("speech", "Tobi tells me that our train leaves at six in the evening.", ""),
     ("speech", "Tobi suggests to Ines that they go to the lake and swim there.", ""),
     ("speech", "Tobi asks me to sweep the floor and mop the stairs.", ""),

@@ -84,13 +84,13 @@ WINDOWS: Final = (
     Window(
         "ellipsis: yes",
         """
-        11:00:10 Ines: Are all the lanterns outside?
+        11:00:10 Ines: Did you lock the boat house at the pier?
         11:00:31 Tobi: Yes.
         """,
-        (("speech", "Tobi confirms to Ines that all the lanterns are outside."),),
+        (("speech", "Tobi confirms to Ines that he locked the boat house at the pier."),),
         (
             ("speech", "Tobi says yes to Ines.", "incomplete_speech"),
-            ("speech", "Tobi confirms that they are all outside.", "pronoun"),
+            ("speech", "Tobi confirms that they locked the boat house at the pier.", "pronoun"),
         ),
     ),
     Window(
@@ -446,7 +446,7 @@ WINDOWS: Final = (
         """,
         (("speech", "Nele and I talk about how to fetch heavy sacks of flour from the mill."),),
         (
-            ("speech", "Nele tells me that she is going to the mill with the cart.", "sub_quote"),
+            ("speech", "Nele tells me that the heavy sacks need a second cart.", "sub_quote"),
             ("speech", "I tell Nele that the sacks of flour need the heavy cart.", "sub_quote"),
         ),
         "conversation",

@@ -137,6 +137,10 @@ def test_each_rule_refuses_what_breaks_it_and_nothing_else(interaction: dict[str
     assert [one.object for one in judged.kept] == ["blue jug"]
 
 
+def test_an_action_may_be_hyphenated() -> None:
+    assert kept(told(action="double-check")).action == "double-check"
+
+
 def test_what_the_lines_do_not_tell_is_left_out_of_a_record() -> None:
     one = told(tool="tongs", app="Chirper", location="the kitchen", attributes=["from the shelf", "in a hurry", " "])
     judged = judge(one)
@@ -230,7 +234,7 @@ def test_a_caption_in_which_nothing_happens_is_filtered() -> None:
     assert done.ledger.filtered == {"no_interaction": 1, "empty": 1}
 
 
-@pytest.mark.parametrize("error", [UnreachableError("nobody"), RejectedError("no such model")])
+@pytest.mark.parametrize("error", [UnreachableError("nobody"), RejectedError("no such model", denied=True)])
 def test_an_endpoint_at_fault_ends_the_shard(error: ChatError) -> None:
     with pytest.raises(type(error)):
         run(SCRIPT, ScriptedChat(lambda _: error))
