@@ -6,6 +6,7 @@ import typer
 
 from jobs.ask import ask
 from jobs.build import build
+from jobs.compare import compare
 from jobs.demo import demo
 from jobs.doctor import doctor
 from jobs.evaluate import evaluate
@@ -16,6 +17,7 @@ from jobs.plan import plan
 from jobs.publish import publish, rollback
 from jobs.retry_failed import retry_failed
 from jobs.status import status
+from jobs.trace import trace
 
 app = typer.Typer(
     add_completion=False,
@@ -24,7 +26,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Turn weeks of first-person recordings into a searchable memory, and measure how well it answers.",
 )
-COMMANDS = (demo, plan, build, retry_failed, nightly, evaluate, ask, inspect, status, publish, rollback, gc, doctor)
+COMMANDS = (
+    demo,
+    plan,
+    build,
+    retry_failed,
+    nightly,
+    evaluate,
+    compare,
+    trace,
+    ask,
+    inspect,
+    status,
+    publish,
+    rollback,
+    gc,
+    doctor,
+)
 for command in COMMANDS:
     app.command()(command)
 

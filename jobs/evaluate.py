@@ -1,56 +1,157 @@
-"""Asks a memory the questions of a benchmark and reports how well it answers."""
+"""Asks a memory the questions of benchmarks and reports how well it answers."""
 
 from __future__ import annotations
 
 import json as json_format
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
-from jobs.answering import Respondent
+from jobs.answering import choose
+from jobs.asking_progress import AskingProgress
 from jobs.console import console, ends_well, log, run_app
-from jobs.evaluating import Asked, has_errors, run_evaluation
-from jobs.options import DEFAULT_ROOT, MethodOption, RootOption
+from jobs.exams import Asked, Exam
+from jobs.fan_out import Outcome, run_exams
+from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption
+from jobs.stopping import deadline, stoppable
+from ray_tasks.config import load_config
+from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.table import render_evaluation
+from ray_tasks.retrieval.registry import METHODS, UnknownMethodError
+from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
 
 
 @ends_well
 def evaluate(
-    questions: Annotated[Path, typer.Option(help="The benchmark's question file for this wearer.", show_default=False)],
-    wearer: Annotated[str, typer.Option(help="Whose memory is asked.", show_default=False)],
+    questions: Annotated[
+        list[str],
+        typer.Option(
+            help="A question file of --wearer, or A1_JAKE=FILE; a folder holds one for each. May be repeated.",
+            show_default=False,
+        ),
+    ],
+    wearer: Annotated[
+        list[str] | None,
+        typer.Option(help="Whose memory is asked the files without a name; may be repeated.", show_default=False),
+    ] = None,
     root: RootOption = DEFAULT_ROOT,
-    benchmark: Annotated[str, typer.Option(help="The form of the question file.")] = BENCHMARK,
-    method: MethodOption = "egocite",
-    json: Annotated[Path | None, typer.Option(help="Write the result to this file as JSON.")] = None,
+    benchmark: Annotated[
+        str, typer.Option(help="The form of the question files: egolifeqa, egor1 or egomem.")
+    ] = BENCHMARK,
+    method: Annotated[
+        list[str] | None, typer.Option(help="How questions are answered: egocite or caption-rag; may be repeated.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of retrieval, such as rounds=2; may be repeated.")
+    ] = None,
+    llm_url: LlmUrlOption = None,
+    llm_model: LlmModelOption = None,
+    config: ConfigOption = None,
+    cpus: Annotated[int | None, typer.Option(help="Answer on Ray, with so many CPUs of this machine.", min=1)] = None,
+    deadline_s: Annotated[
+        float | None, typer.Option("--deadline", help="Give up after so many seconds.", min=1)
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Ask also what an earlier run has answered.")] = False,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result to this file as JSON; several results as a list.")
+    ] = None,
 ) -> None:
-    """Answer a benchmark's questions from the current memory and report accuracy, hit rates and what was odd.
+    """Answer benchmark questions from the current memory and report accuracy, hit rates and what was odd.
 
-    Answers are kept as Parquet under evaluations/ in the root. Exit code 0: every question was asked; 1: some ended in
-    an error; 2: the command or its input is at fault.
+    Every answer is kept under evaluations/ in the root as soon as it is there: the same command goes on where an
+    interrupted one stopped. Exit code 0: every question was asked; 1: some ended in an error, or time was up; 2: the
+    command or its input is at fault.
 
-    Example:
+    Examples:
 
         daybook evaluate --root memories --benchmark egolifeqa --questions A1_JAKE.json --wearer A1_JAKE --json out.json
+
+        daybook evaluate --root memories --questions A1_JAKE=one.json --questions A2_ALICE=two.json --method egocite
+        --method caption-rag --set decay=0.98
     """
     if json is not None and not json.absolute().parent.is_dir():
         raise UsageError(f"--json {json}: there is no folder {json.absolute().parent}")
-    asked = Asked.read(questions, wearer, benchmark)
+    methods = list(dict.fromkeys(method or ["egocite"]))
+    for name in methods:
+        if name not in METHODS:
+            raise UnknownMethodError(f"--method {name}: choose one of {', '.join(METHODS)}")
+    settings = read_settings(set_ or [])
+    model = answering_model(config, llm_url, llm_model) if settings.asks_model else None
+    files = [(owner, Asked.read(path, owner, benchmark)) for owner, path in question_files(questions, wearer or [])]
     store = open_store(root)
     manifest = current_manifest(store)
-    manifest.entry(wearer)
-    respondent = Respondent.of(store, manifest, method)
-    evaluation, result, place = run_evaluation(respondent, asked, wearer)
-    console.print(render_evaluation(evaluation, asked.file.ledger))
-    log.print(f"answers are in {place}", soft_wrap=True)
+    for owner, _ in files:
+        manifest.entry(owner)
+    exams = [
+        Exam(store, manifest, choose(name, settings, model), asked, owner) for owner, asked in files for name in methods
+    ]
+    with AskingProgress() as progress, stoppable(), deadline(deadline_s, lambda _: progress.where()):
+        outcomes = run_exams(exams, progress, cpus=cpus, again=again)
+    report(outcomes, json)
+
+
+def report(outcomes: Sequence[Outcome], json: Path | None) -> None:
+    """Prints and writes what came out; leaves with exit code 1 where something failed."""
+    for outcome in outcomes:
+        if outcome.evaluation is not None:
+            console.print(render_evaluation(outcome.evaluation, outcome.exam.asked.file.ledger))
+            log.print(f"answers are in {outcome.exam.place}", soft_wrap=True)
+        else:
+            log.print(f"[bold red]error:[/] {escape(f'{outcome.exam.title}: {outcome.fault}')}", soft_wrap=True)
     if json is not None:
-        json.write_text(json_format.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
-    if has_errors(result):
+        documents: list[dict[str, Any]] = [outcome.to_json() for outcome in outcomes]
+        written: Any = documents if len(documents) > 1 else documents[0]
+        json.write_text(json_format.dumps(written, ensure_ascii=False, indent=1), encoding="utf-8")
+    if any(outcome.failed for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def question_files(given: Sequence[str], wearers: Sequence[str]) -> list[tuple[str, Path]]:
+    """(wearer, file) of all --questions, each once: A1_JAKE=FILE, or a file or folder for every --wearer.
+
+    Raises UsageError where nothing says whose questions they are.
+    """
+    found: list[tuple[str, Path]] = []
+    for text in given:
+        owner, equals, file = text.partition("=")
+        if equals and owner and file and not Path(text).exists():
+            found.append((owner, Path(file)))
+        elif wearers:
+            found += [(wearer, Path(text)) for wearer in wearers]
+        else:
+            raise UsageError(f"--questions {text}: whose are they? Add --wearer A1_JAKE, or say A1_JAKE={text}")
+    return list(dict.fromkeys(found))
+
+
+def read_settings(changes: Sequence[str]) -> RetrievalSettings:
+    """Settings of retrieval with those of --set; raises UsageError for one that is unknown or out of range."""
+    values: dict[str, object] = {}
+    for text in changes:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise UsageError(f"--set {text}: expected a name and a value, such as rounds=2")
+        values[name.strip()] = value
+    return RetrievalSettings().changed(values)
+
+
+def answering_model(config: Path | None, urls: list[str] | None, model: str | None) -> ChatSettings:
+    """The language model that answers; raises UsageError where nothing says how to reach it."""
+    given = {"urls": urls, "model": model}
+    apart = load_config(config).agents is not None
+    settings = (load_config(config, agents=given) if apart else load_config(config, llm=given)).answering
+    if not settings.urls and settings.serve is None:
+        raise UsageError(
+            f"nothing says where {settings.model} answers: name an endpoint with --llm-url (or `urls` in the "
+            "configuration), or say under `serve` how the job starts it"
+        )
+    return settings
 
 
 if __name__ == "__main__":

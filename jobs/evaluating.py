@@ -1,54 +1,93 @@
-"""Asking a memory the questions of a benchmark, and keeping the answers under an id made of all that decides them."""
+"""Asking a memory the questions of a benchmark, and keeping every answer as soon as it is there.
+
+Equal questions, memory, method, settings and code give equal answers, so what an earlier run has stored, also one that
+was killed, is taken as it is; only the others are asked.
+"""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import time
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from jobs.answering import Respondent
-from ray_tasks.errors import UsageError
-from ray_tasks.evaluation.answers import to_table
-from ray_tasks.evaluation.egolifeqa import BENCHMARK, QuestionFile, read_egolifeqa
-from ray_tasks.evaluation.result import build_result
-from ray_tasks.evaluation.runner import Evaluation, evaluate_questions
-from ray_tasks.provenance import code_digest, file_digest
-from ray_tasks.storage.cache import table_bytes
-from ray_tasks.storage.shards import content_key
-from ray_tasks.storage.store import MissingObjectError
+from jobs.exams import BENCHMARKS, Asked, Exam, has_errors, hits
+from ray_tasks.evaluation.answers import ScoredAnswer
+from ray_tasks.evaluation.asking import Batch
+from ray_tasks.evaluation.runner import Evaluation, assemble, evaluate_many, evaluate_questions
+from ray_tasks.retrieval.types import AsyncMethod
 
-BENCHMARKS: Final = {BENCHMARK: read_egolifeqa}
+__all__ = ["BENCHMARKS", "Asked", "Exam", "has_errors", "hits", "run_evaluation", "stored_or_run"]
+
+OnBatch = Callable[[Batch], None]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question file, read, with the digest of its content and the form it has."""
-
-    file: QuestionFile
-    digest: str
-    benchmark: str
-
-    @classmethod
-    def read(cls, path: Path, wearer: str, benchmark: str = BENCHMARK) -> Asked:
-        """Reads a file for one wearer; raises UsageError for an unknown form or an unusable file."""
-        if benchmark not in BENCHMARKS:
-            raise UsageError(f"--benchmark {benchmark}: known are {', '.join(BENCHMARKS)}")
-        return cls(BENCHMARKS[benchmark](path, wearer), file_digest(path), benchmark)
+def exam_of(respondent: Respondent, asked: Asked, wearer: str) -> Exam:
+    """The evaluation of what a respondent answers to a file."""
+    return Exam(respondent.store, respondent.manifest, respondent.choice, asked, wearer)
 
 
-def run_evaluation(respondent: Respondent, asked: Asked, wearer: str) -> tuple[Evaluation, dict[str, Any], str]:
-    """Asks all questions of a file; gives the evaluation, its JSON form and where its answers were stored."""
-    memory = respondent.memory(wearer)
-    evaluation = evaluate_questions(
-        asked.file.questions, memory, respondent.method, benchmark=asked.benchmark, clock=time.perf_counter
+def run_evaluation(
+    respondent: Respondent, asked: Asked, wearer: str, on_batch: OnBatch | None = None
+) -> tuple[Evaluation, dict[str, Any], str]:
+    """Asks the questions of a file in this process; gives the evaluation, its JSON form and where it was stored."""
+    exam = exam_of(respondent, asked, wearer)
+    evaluation = ask_here(exam, respondent, exam.answers.load(), on_batch)
+    return evaluation, exam.close(evaluation), exam.place
+
+
+def ask_here(
+    exam: Exam, respondent: Respondent, kept: dict[str, ScoredAnswer], on_batch: OnBatch | None = None
+) -> Evaluation:
+    """Asks in this process what is not kept yet."""
+    if not exam.order(kept).questions:
+        return all_kept(exam, kept)
+    memory, method = respondent.memory(exam.wearer), respondent.method
+
+    def store(batch: Batch) -> None:
+        exam.answers.add(batch.answers)
+        if on_batch:
+            on_batch(batch)
+
+    if not isinstance(method, AsyncMethod):
+        return evaluate_questions(
+            exam.questions,
+            memory,
+            method,
+            clock=time.perf_counter,
+            benchmark=exam.asked.benchmark,
+            on_batch=store,
+            kept=kept,
+        )
+    model = exam.choice.model
+    return asyncio.run(
+        evaluate_many(
+            exam.questions,
+            memory,
+            method,
+            keep=exam.answers.add,
+            in_flight=model.concurrency * max(1, len(model.urls)) if model else 1,
+            clock=time.perf_counter,
+            benchmark=exam.asked.benchmark,
+            on_batch=on_batch,
+            kept=kept,
+        )
     )
-    result = build_result(evaluation, _config(respondent, asked), asked.file.ledger)
-    store, prefix = respondent.store, _prefix(respondent, asked, wearer)
-    store.write(f"{prefix}/answers.parquet", table_bytes(to_table(evaluation.answers)))
-    store.write(f"{prefix}/result.json", json.dumps(result, ensure_ascii=False, indent=1).encode())
-    return evaluation, result, f"{store.url}/{prefix}"
+
+
+def all_kept(exam: Exam, kept: dict[str, ScoredAnswer]) -> Evaluation:
+    """An evaluation of which earlier runs have made everything."""
+    return assemble(
+        exam.questions,
+        kept,
+        (),
+        benchmark=exam.asked.benchmark,
+        method=exam.choice.name,
+        batch_size=1,
+        seconds=0.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -61,46 +100,10 @@ class StoredEvaluation:
 
 
 def stored_or_run(respondent: Respondent, asked: Asked, wearer: str) -> StoredEvaluation:
-    """An evaluation from the store, or run now.
-
-    Equal questions, memory, method, settings and code give equal answers, so what an earlier run stored is taken as it
-    is; a result that cannot be read is made again.
-    """
-    prefix = _prefix(respondent, asked, wearer)
-    try:
-        result = json.loads(respondent.store.read(f"{prefix}/result.json"))
-        if result["config"]["memory_id"] == respondent.manifest.memory_id and not has_errors(result):
-            return StoredEvaluation(result, f"{respondent.store.url}/{prefix}", True)
-    except (MissingObjectError, ValueError, KeyError, TypeError):
-        pass  # not there or damaged: the questions are asked
+    """An evaluation from the store, or run now; a result that cannot be read is made again."""
+    exam = exam_of(respondent, asked, wearer)
+    result = exam.stored_result()
+    if result is not None:
+        return StoredEvaluation(result, exam.place, True)
     _, result, place = run_evaluation(respondent, asked, wearer)
     return StoredEvaluation(result, place, False)
-
-
-def _config(respondent: Respondent, asked: Asked) -> dict[str, Any]:
-    """All that decides the answers; its hash is the evaluation's id."""
-    return {
-        "benchmark": asked.benchmark,
-        "questions": asked.file.path.name,
-        "questions_sha256": asked.digest,
-        "memory_id": respondent.manifest.memory_id,
-        "encoder": respondent.manifest.encoder,
-        "method": respondent.method.name,
-        "settings": asdict(respondent.settings),
-        "code": code_digest(),
-    }
-
-
-def _prefix(respondent: Respondent, asked: Asked, wearer: str) -> str:
-    decisive = {name: value for name, value in _config(respondent, asked).items() if name != "questions"}
-    return f"evaluations/{asked.benchmark}-{wearer}-{respondent.method.name}-{content_key(decisive)[:16]}"
-
-
-def hits(result: dict[str, Any]) -> dict[str, bool | None]:
-    """Hit by question id, None where a question has no target."""
-    return {str(answer["id"]): answer["hit"] for answer in result["answers"]}
-
-
-def has_errors(result: dict[str, Any]) -> bool:
-    """Whether any question ended in an error."""
-    return any(answer["error"] for answer in result["answers"])

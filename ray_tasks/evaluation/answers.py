@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from ray_tasks import rows
-from ray_tasks.evaluation.metrics import NEAR_MS, check_evidence, covered_minutes, is_hit
+from ray_tasks.evaluation.metrics import NEAR_MS, check_evidence, covered_minutes, is_hit, overlaps
 from ray_tasks.evaluation.questions import BenchmarkQuestion, normalise_text
 from ray_tasks.evaluation.time_aware import is_time_aware
 from ray_tasks.retrieval.types import Answer, Evidence
@@ -114,9 +114,9 @@ def score_answer(
         key=question.answer,
         predicted=predicted,
         correct=None if question.answer is None else predicted == question.answer,
-        hit=is_hit(question.targets, intervals),
+        hit=overlaps(question.target_spans, intervals),
         hit_first=is_hit(question.targets[:1], intervals),
-        near_hit=is_hit(question.targets, intervals, NEAR_MS),
+        near_hit=overlaps(question.target_spans, intervals, NEAR_MS),
         evidence_minutes=covered_minutes(intervals),
         evidence_ids=tuple(item.item_id for item in answer.evidence),
         evidence=tuple(_keep(item) for item in answer.evidence),
@@ -125,7 +125,7 @@ def score_answer(
         tokens_out=answer.tokens_out,
         seconds=seconds,
         status=status,
-        error=(answer.text or "no reason given") if status == "error" else None,
+        error=(answer.error or answer.text or "no reason given") if status == "error" else None,
         notes=notes,
         text=answer.text,
     )

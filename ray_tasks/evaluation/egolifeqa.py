@@ -7,11 +7,9 @@ be asked is counted and skipped, and costs no other entry.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +23,16 @@ from ray_tasks.corpus.week_time import (
     parse_target_times,
     week_ms,
 )
-from ray_tasks.errors import UsageError
+from ray_tasks.evaluation.question_files import (
+    Entries,
+    QuestionFile,
+    QuestionFileError,
+    SkippedQuestion,
+    UnusableEntryError,
+    collect_questions,
+    find_wearer_file,
+    load_entries,
+)
 from ray_tasks.evaluation.questions import (
     UNKNOWN_CATEGORY,
     BenchmarkQuestion,
@@ -34,99 +41,43 @@ from ray_tasks.evaluation.questions import (
     option_text,
     whole_text,
 )
-from ray_tasks.ledger import Ledger
 from ray_tasks.retrieval.types import Question
-from ray_tasks.strict_json import read_int
+
+__all__ = ["BENCHMARK", "QuestionFile", "QuestionFileError", "SkippedQuestion", "parse_entry", "read_egolifeqa"]
 
 BENCHMARK: Final = "egolifeqa"
+_SPLIT = "manual-2.9K"
+FOLDERS: Final = ("", _SPLIT, f"Ego-QA-4.4K/{_SPLIT}", f"Ego-R1-Data/Ego-QA-4.4K/{_SPLIT}")
+"""Where a wearer's file lies below what a user may take for the release's folder."""
 _CHOICE_KEY = re.compile(r"choice_([a-z])", re.IGNORECASE)
 
 
-class QuestionFileError(UsageError):
-    """A file that holds no questions in this form; the message names it and says what was expected."""
-
-
-class _UnusableEntryError(ValueError):
-    """An entry that cannot be asked; `reason` is what the ledger counts, the message adds the detail."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedQuestion:
-    """An entry that cannot be asked: its position in the list (from 0), its ID where it has one, and why."""
-
-    index: int
-    question_id: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionFile:
-    """The questions of a file, in its order. The ledger's `notes` count the flags of questions that were kept."""
-
-    path: Path
-    questions: tuple[BenchmarkQuestion, ...]
-    ledger: Ledger
-    skipped: tuple[SkippedQuestion, ...]
-
-
 def read_egolifeqa(path: Path, wearer: str) -> QuestionFile:
-    """All questions of one wearer's file. Raises QuestionFileError where the file cannot be used at all."""
-    entries = _load_entries(path)
-    ledger = Ledger(taken=len(entries))
-    questions: list[BenchmarkQuestion] = []
-    skipped: list[SkippedQuestion] = []
-    seen: set[str] = set()
-    for index, entry in enumerate(entries):
-        try:
-            question = _parse_shallow(entry, wearer)
-            if question.question.question_id in seen:
-                raise _UnusableEntryError("duplicate ID", repr(question.original_id))
-        except _UnusableEntryError as error:
-            ledger.failed[error.reason] += 1
-            raw_id = entry.get("ID") if isinstance(entry, dict) else None
-            skipped.append(SkippedQuestion(index, None if raw_id is None else whole_text(str(raw_id)), str(error)))
-            continue
-        seen.add(question.question.question_id)
-        questions.append(question)
-        ledger.done += 1
-        ledger.notes.update(question.flags)
-    if not questions:
-        raise QuestionFileError(
-            f"{path}: none of its {len(entries)} entries can be asked; entry {skipped[0].index}: {skipped[0].reason}"
-            if skipped
-            else f"{path}: holds no questions (an empty list)"
-        )
-    ledger.check(str(path))
-    return QuestionFile(path, tuple(questions), ledger, tuple(skipped))
+    """All questions of one wearer; `path` is the wearer's file, or a folder of the release that holds it.
 
-
-def _parse_shallow(entry: object, wearer: str) -> BenchmarkQuestion:
-    try:
-        return parse_entry(entry, wearer)
-    except RecursionError as error:
-        raise _UnusableEntryError("nested too deeply") from error
+    Raises QuestionFileError where nothing can be asked.
+    """
+    found = find_wearer_file(path, wearer, FOLDERS)
+    entries = Entries(load_entries(found), lambda entry: parse_entry(entry, wearer))
+    return collect_questions(found, [entries], [found])
 
 
 def parse_entry(entry: object, wearer: str) -> BenchmarkQuestion:
     """One entry of a file; raises a ValueError that says why it cannot be asked."""
     if not isinstance(entry, dict):
-        raise _UnusableEntryError("not an object", f"{type(entry).__name__} instead")
+        raise UnusableEntryError("not an object", f"{type(entry).__name__} instead")
     flags: list[str] = []
     original_id = _read_id(entry)
     text = option_text(entry.get("question"))
     if not text:
-        raise _UnusableEntryError("no question text", f"ID {original_id}")
+        raise UnusableEntryError("no question text", f"ID {original_id}")
     at = _read_query_time(entry.get("query_time"), original_id)
     choices = _read_choices(entry, original_id, flags)
-    answer = _read_key(entry.get("answer"), [label for label, _ in choices])
+    answer = read_key(entry.get("answer"), [label for label, _ in choices])
     if answer is None:
         flags.append("no_key")
     targets = _read_targets(entry.get("target_time"))
-    flags += _target_flags(targets, at.ms)
+    flags += target_flags(targets, at.ms)
     if at.clamped or targets.clamped:
         flags.append("frame_clamped")
     raw_category = option_text(entry.get("type"))
@@ -137,30 +88,13 @@ def parse_entry(entry: object, wearer: str) -> BenchmarkQuestion:
     return BenchmarkQuestion(question, answer, targets.points, category, raw_category, tuple(flags), original_id)
 
 
-def _load_entries(path: Path) -> list[Any]:
-    try:
-        entries = json.loads(path.read_bytes().decode("utf-8-sig"), parse_int=read_int)
-    except OSError as error:
-        raise QuestionFileError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except UnicodeDecodeError as error:
-        raise QuestionFileError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8") from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise QuestionFileError(f"{path}: not JSON ({error.msg}, {where}); is the file complete?") from error
-    except RecursionError as error:
-        raise QuestionFileError(f"{path}: nested too deeply to be a list of questions") from error
-    if not isinstance(entries, list):
-        raise QuestionFileError(f"{path}: expected a list of questions, found {type(entries).__name__}")
-    return entries
-
-
 def _read_id(entry: Mapping[str, Any]) -> int | str:
     value = entry.get("ID")
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and value.strip():
         return whole_text(value.strip())
-    raise _UnusableEntryError("no ID", f"{value!r} is neither a number nor a text")
+    raise UnusableEntryError("no ID", f"{value!r} is neither a number nor a text")
 
 
 def _read_query_time(value: object, original_id: int | str) -> ParsedTime:
@@ -171,7 +105,7 @@ def _read_query_time(value: object, original_id: int | str) -> ParsedTime:
             return ParsedTime(week_ms(parse_day(value.get("date")), clock.ms), clock.clamped)
         return parse_point(value)
     except WeekTimeError as error:
-        raise _UnusableEntryError("bad query_time", f"ID {original_id}, {error}") from error
+        raise UnusableEntryError("bad query_time", f"ID {original_id}, {error}") from error
 
 
 def _read_choices(entry: Mapping[str, Any], original_id: int | str, flags: list[str]) -> tuple[tuple[str, str], ...]:
@@ -180,22 +114,26 @@ def _read_choices(entry: Mapping[str, Any], original_id: int | str, flags: list[
         match.group(1).upper(): value for key, value in entry.items() if (match := _CHOICE_KEY.fullmatch(str(key)))
     }
     if len(values) < 2:
-        raise _UnusableEntryError("fewer than two choices", f"ID {original_id} has {len(values)}")
-    choices = tuple((label, option_text(values[label])) for label in sorted(values))
-    expected = [chr(ord("A") + position) for position in range(max(4, len(choices)))]
-    if [label for label, _ in choices] != expected:
-        flags.append("missing_choice")
-    if any(not isinstance(value, str) and value is not None for value in values.values()):
-        flags.append("numeric_choice")
-    texts = [normalise_text(text) for _, text in choices]
-    if not all(texts):
-        flags.append("empty_choice")
-    if len({text for text in texts if text}) < len([text for text in texts if text]):
-        flags.append("duplicate_choice")
-    return choices
+        raise UnusableEntryError("fewer than two choices", f"ID {original_id} has {len(values)}")
+    flags += choice_flags(values)
+    return tuple((label, option_text(values[label])) for label in sorted(values))
 
 
-def _read_key(value: object, labels: list[str]) -> str | None:
+def choice_flags(values: Mapping[str, object]) -> list[str]:
+    """What is odd about options as a file has them, by label."""
+    expected = [chr(ord("A") + position) for position in range(max(4, len(values)))]
+    texts = [normalise_text(option_text(value)) for value in values.values()]
+    known = [text for text in texts if text]
+    oddities = {
+        "missing_choice": sorted(values) != expected,
+        "numeric_choice": any(not isinstance(value, str) and value is not None for value in values.values()),
+        "empty_choice": len(known) < len(texts),
+        "duplicate_choice": len(set(known)) < len(known),
+    }
+    return [flag for flag, present in oddities.items() if present]
+
+
+def read_key(value: object, labels: Sequence[str]) -> str | None:
     """The key as one of the labels, whatever its case, width or brackets; None where it is not offered."""
     letter = unicodedata.normalize("NFKC", option_text(value)).strip(" .:()[]").upper()
     return letter if letter in labels else None
@@ -208,7 +146,7 @@ def _read_targets(value: object) -> TargetTimes:
         return TargetTimes(problems=(f"not a target time: {value!r}",))
 
 
-def _target_flags(targets: TargetTimes, at_ms: int) -> list[str]:
+def target_flags(targets: TargetTimes, at_ms: int) -> list[str]:
     """What is odd about the targets; a target after the question stays in the metrics and can never be hit."""
     oddities = {
         "bad_target": bool(targets.problems),

@@ -49,10 +49,19 @@ def is_hit(targets: Sequence[int], intervals: Iterable[Interval], tolerance_ms: 
 
     A hit has tolerance 0, a near hit NEAR_MS, so that every hit is a near hit.
     """
+    return overlaps([(target, target) for target in targets], intervals, tolerance_ms)
+
+
+def overlaps(targets: Sequence[Interval], intervals: Iterable[Interval], tolerance_ms: int = 0) -> bool | None:
+    """The same for targets that are intervals themselves: whether any two have a moment in common."""
     if not targets:
         return None
     spans = list(intervals)
-    return any(start - tolerance_ms <= target <= end + tolerance_ms for start, end in spans for target in targets)
+    return any(
+        start - tolerance_ms <= target_end and target_start <= end + tolerance_ms
+        for start, end in spans
+        for target_start, target_end in targets
+    )
 
 
 def covered_minutes(intervals: Iterable[Interval]) -> float:

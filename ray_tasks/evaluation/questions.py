@@ -29,6 +29,7 @@ class BenchmarkQuestion:
 
     answer: the key's label, None where the file gives none that is offered. targets: week time in ms, in the order of
     the file, empty where there is none to use. original_id: the identifier as the file has it (number or text).
+    target_ends: where each target ends, for benchmarks whose targets are intervals; empty where they are points.
     """
 
     question: Question
@@ -38,6 +39,13 @@ class BenchmarkQuestion:
     raw_category: str
     flags: tuple[str, ...] = ()
     original_id: int | str | None = None
+    target_ends: tuple[int, ...] = ()
+
+    @property
+    def target_spans(self) -> tuple[tuple[int, int], ...]:
+        """The targets as intervals (start, end) of week time in ms; a point is an interval of no length."""
+        ends = self.target_ends or self.targets
+        return tuple(zip(self.targets, ends, strict=True))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ def build_result(evaluation: Evaluation, config: Mapping[str, Any], ledger: Ledg
         "seconds": evaluation.seconds,
         "batch_size": evaluation.batch_size,
         "failed_batches": evaluation.failed_batches,
+        "kept": evaluation.kept,
+        "calls": evaluation.calls.to_json(),
         "no_target": sum(not question.targets for question in evaluation.questions),
         "no_key": sum(question.answer is None for question in evaluation.questions),
         "confidence": _confidence(evaluation.overall),
@@ -117,4 +119,7 @@ def _answer(question: BenchmarkQuestion, answer: ScoredAnswer) -> dict[str, Any]
         "tokens_in": answer.tokens_in,
         "tokens_out": answer.tokens_out,
         "rounds": answer.rounds,
+        "question": question.question.text,
+        "at_ms": question.question.at_ms,
+        "targets": [list(span) for span in question.target_spans],
     }

@@ -1,43 +1,48 @@
-"""Asking a method the questions of a benchmark and scoring what it answers; no Ray, no files.
-
-Questions go to the method in batches. A batch that raises is asked again one by one, so that a question that fails
-costs no other: it is scored wrong, with its error. Only evidence that breaks a rule ends the whole evaluation.
-"""
+"""The evaluation of one wearer's questions: asked here, or put together from answers that came from elsewhere."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from ray_tasks.engines.counts import CallCounts
+from ray_tasks.engines.steps import gather
 from ray_tasks.evaluation import aggregate
-from ray_tasks.evaluation.answers import ScoredAnswer, score_answer
+from ray_tasks.evaluation.answers import ScoredAnswer
+from ray_tasks.evaluation.asking import Batch, answer_batch, cut_batches
+from ray_tasks.evaluation.asking_many import Keep, ManyAsker, Turns
 from ray_tasks.evaluation.duplicates import DuplicateReport, report_duplicates
-from ray_tasks.evaluation.metrics import EvidenceError
 from ray_tasks.evaluation.questions import BenchmarkQuestion
 from ray_tasks.index.memory import WearerMemory
-from ray_tasks.retrieval.types import Answer, Method, Question
+from ray_tasks.retrieval.types import Method
 
 DEFAULT_BATCH: Final = 32
+MANY_BATCH: Final = 8
+"""Questions of which progress is told together where each is asked by itself."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """The scored answers of one wearer's questions, in their order, and the figures over them.
 
-    seconds: wall time of the whole run. failed_batches: batches that had to be asked again one by one.
+    seconds: wall time of this run. failed_batches: batches that had to be asked again one by one. kept: answers that an
+    earlier run had stored. calls: the books of the language model for the others.
     """
 
     benchmark: str
     wearer: str
     method: str
-    questions: tuple[BenchmarkQuestion, ...]
-    answers: tuple[ScoredAnswer, ...]
+    # Not in repr: asyncio writes out the result of a main task, which takes a second for thousands of answers.
+    questions: tuple[BenchmarkQuestion, ...] = field(repr=False)
+    answers: tuple[ScoredAnswer, ...] = field(repr=False)
     seconds: float
     batch_size: int
     failed_batches: int = 0
+    kept: int = 0
+    calls: CallCounts = field(default_factory=CallCounts)
 
     @cached_property
     def overall(self) -> aggregate.Summary:
@@ -72,89 +77,104 @@ def evaluate_questions(
     *,
     clock: Callable[[], float],
     benchmark: str = "egolifeqa",
-    on_answer: Callable[[ScoredAnswer], None] | None = None,
+    on_batch: Callable[[Batch], None] | None = None,
     batch_size: int = DEFAULT_BATCH,
+    kept: Mapping[str, ScoredAnswer] | None = None,
 ) -> Evaluation:
-    """Asks and scores one wearer's questions.
+    """Asks and scores one wearer's questions, all but those whose answers were `kept` from an earlier run.
 
-    clock: seconds, for example time.perf_counter. The time of a batch is shared equally among its questions; pass
-    batch_size 1 to time each alone. on_answer is called after every scored answer, in the order of the questions.
-    Raises CausalityError or EvidenceError where the method breaks a rule, ValueError where ids repeat or the questions
-    belong to several wearers.
+    clock: seconds, for example time.perf_counter. Pass batch_size 1 to time each question alone. on_batch is called
+    after every batch. Raises CausalityError or EvidenceError where the method breaks a rule, ValueError where ids
+    repeat or the questions belong to several wearers.
     """
-    _check_questions(questions, batch_size)
+    check_questions(questions)
     begun = clock()
-    scored: list[ScoredAnswer] = []
-    failed_batches = 0
-    for first in range(0, len(questions), batch_size):
-        batch = questions[first : first + batch_size]
-        timed = _ask_together([entry.question for entry in batch], memory, method, clock)
-        if timed is None:
-            failed_batches += 1
-            timed = [_ask_alone(entry.question, memory, method, clock) for entry in batch]
-        for entry, (answer, seconds) in zip(batch, timed, strict=True):
-            scored.append(score_answer(entry, answer, benchmark=benchmark, method=method.name, seconds=seconds))
-            if on_answer:
-                on_answer(scored[-1])
-    wearer = questions[0].question.wearer if questions else ""
-    return Evaluation(
+    known = dict(kept or {})
+    batches: list[Batch] = []
+    for entries in cut_batches((entry for entry in questions if entry.question.question_id not in known), batch_size):
+        batches.append(answer_batch(entries, memory, method, clock=clock, benchmark=benchmark))
+        if on_batch:
+            on_batch(batches[-1])
+    return assemble(
+        questions,
+        known,
+        batches,
         benchmark=benchmark,
-        wearer=wearer,
         method=method.name,
-        questions=tuple(questions),
-        answers=tuple(scored),
-        seconds=clock() - begun,
         batch_size=batch_size,
-        failed_batches=failed_batches,
+        seconds=clock() - begun,
     )
 
 
-def _check_questions(questions: Sequence[BenchmarkQuestion], batch_size: int) -> None:
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, not {batch_size}")
+async def evaluate_many(
+    questions: Sequence[BenchmarkQuestion],
+    memory: WearerMemory,
+    method: Method,
+    *,
+    keep: Keep,
+    in_flight: int,
+    clock: Callable[[], float],
+    benchmark: str = "egolifeqa",
+    on_batch: Callable[[Batch], None] | None = None,
+    kept: Mapping[str, ScoredAnswer] | None = None,
+) -> Evaluation:
+    """The same with up to `in_flight` questions under way, for a method that waits for a language model.
+
+    `keep` stores answers as they come; on_batch is called when that has been done. Raises what evaluate_questions does,
+    and StoreError.
+    """
+    check_questions(questions)
+    begun = clock()
+    known = dict(kept or {})
+    asker = ManyAsker(method, benchmark, keep, Turns(in_flight), clock)
+
+    async def ask(entries: tuple[BenchmarkQuestion, ...]) -> Batch:
+        batch = await asker.ask(entries, memory)
+        if on_batch:
+            on_batch(batch)
+        return batch
+
+    left = [entry for entry in questions if entry.question.question_id not in known]
+    batches = await gather(ask(entries) for entries in cut_batches(left, MANY_BATCH))
+    return assemble(
+        questions, known, batches, benchmark=benchmark, method=method.name, batch_size=1, seconds=clock() - begun
+    )
+
+
+def assemble(
+    questions: Sequence[BenchmarkQuestion],
+    kept: Mapping[str, ScoredAnswer],
+    batches: Iterable[Batch],
+    *,
+    benchmark: str,
+    method: str,
+    batch_size: int,
+    seconds: float,
+) -> Evaluation:
+    """One wearer's evaluation from kept answers and those of all batches; raises KeyError where one is missing."""
+    done = list(batches)
+    answers = {**kept, **{answer.question_id: answer for batch in done for answer in batch.answers}}
+    calls = CallCounts()
+    for batch in done:
+        calls.add(batch.calls)
+    return Evaluation(
+        benchmark=benchmark,
+        wearer=questions[0].question.wearer if questions else "",
+        method=method,
+        questions=tuple(questions),
+        answers=tuple(answers[entry.question.question_id] for entry in questions),
+        seconds=seconds,
+        batch_size=batch_size,
+        failed_batches=sum(batch.failed for batch in done),
+        kept=sum(entry.question.question_id in kept for entry in questions),
+        calls=calls,
+    )
+
+
+def check_questions(questions: Sequence[BenchmarkQuestion]) -> None:
+    """Raises ValueError where ids repeat or the questions belong to several wearers."""
     counts = Counter(entry.question.question_id for entry in questions)
     if repeated := sorted(question_id for question_id, count in counts.items() if count > 1):
         raise ValueError(f"question ids occur more than once: {', '.join(repeated)}")
     if len(wearers := {entry.question.wearer for entry in questions}) > 1:
         raise ValueError(f"questions of several wearers ({', '.join(sorted(wearers))}); evaluate one at a time")
-
-
-def _ask_together(
-    questions: list[Question], memory: WearerMemory, method: Method, clock: Callable[[], float]
-) -> list[tuple[Answer, float]] | None:
-    """Answers of a batch and the seconds of each, None where the batch failed or came back with other questions.
-
-    Answers are joined by question id, never by position.
-    """
-    begun = clock()
-    try:
-        answers = method.answer_many(questions, memory)
-        by_id = {answer.question_id: answer for answer in answers}
-    except EvidenceError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever fails here, the questions are asked again one by one, where it is kept
-        return None
-    seconds = (clock() - begun) / len(questions)
-    if len(answers) != len(questions) or by_id.keys() != {question.question_id for question in questions}:
-        return None
-    return [(by_id[question.question_id], seconds) for question in questions]
-
-
-def _ask_alone(
-    question: Question, memory: WearerMemory, method: Method, clock: Callable[[], float]
-) -> tuple[Answer, float]:
-    """The answer to one question and its seconds; an exception becomes an answer with status "error"."""
-    begun = clock()
-    try:
-        answer = method.answer(question, memory)
-        if answer.question_id != question.question_id:
-            answer = _failure(question, f"the method answered question {answer.question_id} instead")
-    except EvidenceError:
-        raise
-    except Exception as error:  # noqa: BLE001 - one failing question must not cost the others; its error is kept
-        answer = _failure(question, f"{type(error).__name__}: {error}")
-    return answer, clock() - begun
-
-
-def _failure(question: Question, message: str) -> Answer:
-    return Answer(question.question_id, None, (), status="error", text=message)

@@ -24,6 +24,13 @@ _FLAG_WORDS = {
     "duplicate_choice": "the same option twice",
     "missing_choice": "fewer options than four",
     "unknown_category": "an unknown category",
+    "repeated_id": "an ID that was there before (made unique)",
+    "id_in_both_splits": "an ID that the other split uses too (told apart by its split)",
+    "to_first_person": "turned from the third person to the first",
+    "pronoun_left": "a pronoun that may or may not be the wearer's (left)",
+    "date_to_day": "a calendar date turned into a day",
+    "date_left": "a date that is none of the recording's (left)",
+    "target_is_a_day": "a target that is a whole day (left out of hit)",
 }
 _NOTE_WORDS = {
     "weak": "answered by a guess (scored as it is)",

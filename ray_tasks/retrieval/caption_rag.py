@@ -12,6 +12,7 @@ from ray_tasks.retrieval.agents import Draft
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.evidence import caption_evidence
 from ray_tasks.retrieval.settings import RetrievalSettings
+from ray_tasks.retrieval.trace import Call, Found, Round
 from ray_tasks.retrieval.types import Embed, Evidence, Question
 
 
@@ -34,6 +35,13 @@ class CaptionPlanner:
             in_order = sorted(hits, key=lambda hit: hit.row)
             drafts.append(Draft(tuple(caption_evidence(table, hit.row, hit.score) for hit in in_order), rounds=1))
         return drafts
+
+    def explain(self, question: Question, memory: WearerMemory) -> tuple[Round, ...]:
+        """The one search, best first; time plays no part in it."""
+        pool = self.draft([question], memory)[0].pool
+        ranked = sorted(enumerate(pool, start=1), key=lambda numbered: (-numbered[1].score, numbered[0]))
+        found = tuple(Found(number, item, item.score, 1.0, True) for number, item in ranked)
+        return (Round(1, "", (Call("search_captions", question.text, "", None, found, f"{len(found)} captions"),)),)
 
 
 class KeepAll:

@@ -67,10 +67,14 @@ class RowBlock:
         return range(int(low), int(high))
 
     def best_in_clips(self, queries: Float32, best: Float64) -> None:
-        """Raises best (clips, m) to the largest cosine of each clip's rows with m whole query vectors."""
+        """Raises best (clips, m) to the largest cosine of each clip's rows with m whole query vectors.
+
+        `best` may hold only the first clips, as many as can be seen; the others are not looked at.
+        """
         step = _CLIPS_AT_ONCE
-        for first in range(0, len(self.filled), step):
-            last = min(first + step, len(self.filled))
+        filled = int(np.searchsorted(self.filled, len(best)))
+        for first in range(0, filled, step):
+            last = min(first + step, filled)
             low, high = int(self.firsts[first]), int(self.firsts[last])
             scores = self.vectors[low:high] @ queries.T
             largest = np.maximum.reduceat(scores, self.firsts[first:last] - low, axis=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ray_tasks.index.memory import CAPTION_VIEW
+from ray_tasks.index.memory import CAPTION_VIEW, ViewIndex
 from ray_tasks.retrieval.clip_table import ClipTable, RowBlock
 from ray_tasks.retrieval.types import Evidence
 from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, cosines
@@ -63,9 +63,15 @@ def clips_of(table: ClipTable, item: Evidence) -> list[int]:
 
     An item that covers no whole clip stands for the clip in which it starts.
     """
-    last = table.visible(item.end_ms)
-    inside = np.flatnonzero((table.start_ms[:last] >= item.start_ms) & (table.start_ms[:last] <= item.end_ms))
+    return captions_of(table.captions, item)
+
+
+def captions_of(captions: ViewIndex, item: Evidence) -> list[int]:
+    """The rows of the caption view that an item covers, as clips_of tells; the last resort may end after the item."""
+    start_ms, end_ms = captions.start_ms, captions.end_ms
+    last = captions.visible(item.end_ms)
+    inside = np.flatnonzero((start_ms[:last] >= item.start_ms) & (start_ms[:last] <= item.end_ms))
     if len(inside):
         return [int(clip) for clip in inside]
-    holding = np.flatnonzero((table.start_ms <= item.start_ms) & (table.end_ms >= item.start_ms))
+    holding = np.flatnonzero((start_ms <= item.start_ms) & (end_ms >= item.start_ms))
     return [int(holding[0])] if len(holding) else []

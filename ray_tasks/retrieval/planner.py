@@ -6,7 +6,8 @@ right after or before the event by which the question places another one. Every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,12 +18,23 @@ from ray_tasks.retrieval.evidence import clip_evidence
 from ray_tasks.retrieval.fusion import best_clips, content_scores, time_scores
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.signals import Measured, measure
+from ray_tasks.retrieval.trace import Call, Found, Round
 from ray_tasks.retrieval.types import Embed, Evidence, Question
 from ray_tasks.retrieval.weights import FusionWeights
-from ray_tasks.retrieval.whole_vectors import Float64, Int64
+from ray_tasks.retrieval.whole_vectors import Float64
 
 ANCHOR_REACH_MS = 10 * MINUTE_MS
 """How long "after I did X" lasts."""
+EXPLAINED = 20
+"""Clips of a round that an explanation shows."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A round: what it looks for, in words, and the score (visible,) of every clip."""
+
+    query: str
+    scores: Float64
 
 
 class RulePlanner:
@@ -35,31 +47,63 @@ class RulePlanner:
 
     def draft(self, questions: Sequence[Question], memory: WearerMemory) -> list[Draft]:
         """The pool of each question."""
-        measured = measure(
-            questions,
-            memory,
-            self._embed,
-            self._weights,
-            use_choices=self._settings.use_choices and self._settings.rounds > 1,
-        )
-        return [self._draft(one) for one in measured]
+        return [self._draft(one) for one in self._measure(questions, memory)]
+
+    def _measure(self, questions: Sequence[Question], memory: WearerMemory) -> Iterator[Measured]:
+        use_choices = self._settings.use_choices and self._settings.rounds > 1
+        return measure(questions, memory, self._embed, self._weights, use_choices=use_choices)
+
+    def explain(self, question: Question, memory: WearerMemory) -> tuple[Round, ...]:
+        """The rounds of a question's draft: what each looked for, and its best clips with what time added to each.
+
+        A round's window is that of all times which the question (or else its choices) names, from first to last.
+        """
+        (measured,) = self._measure([question], memory)
+        time = time_scores(measured, self._weights, self._settings.decay)
+        places = {item.item_id: number for number, item in enumerate(self._draft(measured).pool, start=1)}
+        windows = measured.named_windows or measured.choice_windows
+        window = (min(start for start, _ in windows), max(end for _, end in windows)) if windows else None
+        intent = "" if measured.time.intent == "any" else measured.time.intent
+        seen: set[str] = set()
+        rounds: list[Round] = []
+        for number, search in enumerate(self._searches(measured, time), start=1):
+            clips = best_clips(search.scores, EXPLAINED)
+            items = clip_evidence(measured.table, clips, measured.queries, search.scores[clips])
+            found = tuple(
+                Found(
+                    places[item.item_id], item, item.score - float(added), float(added), item.item_id not in seen, "+"
+                )
+                for item, added in zip(items, time[clips], strict=True)
+                if item.item_id in places
+            )
+            seen.update(one.item.item_id for one in found)
+            told = f"the best {len(found)} of {measured.visible} clips"
+            call = Call("search", search.query, intent, window, found, told)
+            rounds.append(Round(number, "", (call,)))
+        return tuple(rounds)
 
     def _draft(self, measured: Measured) -> Draft:
-        settings, weights = self._settings, self._weights
-        time = time_scores(measured, weights, settings.decay)
-        total = content_scores(measured, weights, weights.terms) + time
-        found: list[Int64] = []
-        if any(measured.variants.with_choice):
+        time = time_scores(measured, self._weights, self._settings.decay)
+        searches = self._searches(measured, time)
+        per_round = self._settings.pool_per_round
+        clips = np.unique(np.concatenate([best_clips(search.scores, per_round) for search in searches]))
+        items = clip_evidence(measured.table, clips, measured.queries, searches[-1].scores[clips])
+        return Draft(in_order(items), rounds=len(searches))
+
+    def _searches(self, measured: Measured, time: Float64) -> list[Search]:
+        """The rounds of a question, the last with the final scores; `time` (visible,) is what time adds to a clip."""
+        settings, weights, variants = self._settings, self._weights, measured.variants
+        searches: list[Search] = []
+        if any(variants.with_choice):
             of_question = tuple(term for term in weights.terms if term.variant in ("question", "core"))
-            found.append(best_clips(content_scores(measured, weights, of_question) + time, settings.pool_per_round))
-        found.append(best_clips(total, settings.pool_per_round))
+            searches.append(Search(variants.core, content_scores(measured, weights, of_question) + time))
+        total = content_scores(measured, weights, weights.terms) + time
+        searches.append(Search(" | ".join([variants.core, *filter(None, variants.choices)]), total))
         anchor = measured.time.anchor
         if settings.rounds > 2 and anchor is not None and anchor.relation != "during":
-            total = beside_anchor(measured, total, after=anchor.relation == "after")
-            found.append(best_clips(total, settings.pool_per_round))
-        clips = np.unique(np.concatenate(found))
-        items = clip_evidence(measured.table, clips, measured.queries, total[clips])
-        return Draft(in_order(items), rounds=len(found))
+            beside = beside_anchor(measured, total, after=anchor.relation == "after")
+            searches.append(Search(f"{anchor.relation} {anchor.clause}", beside))
+        return searches
 
 
 def beside_anchor(measured: Measured, scores: Float64, *, after: bool) -> Float64:

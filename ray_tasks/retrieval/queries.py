@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.time_phrases import find_windows
@@ -46,6 +47,7 @@ class Variants:
     choices: tuple[str, ...]
 
 
+@lru_cache(maxsize=4096)  # the planner and the responder ask for the same ones
 def make_variants(question: str, choices: tuple[str, ...], at_ms: int) -> Variants:
     """Every variant of a question and its choices, asked at `at_ms` (week time, ms)."""
     text = " ".join(question.split())

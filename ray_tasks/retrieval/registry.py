@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
+from ray_tasks.engines.settings import ChatSettings
+from ray_tasks.engines.steps import ChatRunner
 from ray_tasks.errors import UsageError
 from ray_tasks.retrieval.caption_rag import CaptionPlanner, KeepAll
 from ray_tasks.retrieval.curator import RuleCurator
 from ray_tasks.retrieval.egocite import EgoCite
+from ray_tasks.retrieval.llm.compose import compose, compose_baseline
+from ray_tasks.retrieval.llm.method import agents_identity
 from ray_tasks.retrieval.planner import RulePlanner
 from ray_tasks.retrieval.responder import RuleResponder
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Embed, Method
 from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS, FusionWeights
+from ray_tasks.storage.shards import content_key
+
+RULES_VERSION: Final = "rules-1"
+"""To be raised with every change of what the methods on rules find or answer."""
 
 METHODS: Final[dict[str, str]] = {
-    "egocite": "EgoCITE on rules: several rounds of dense and lexical search with time, curated to 15 items",
+    "egocite": "EgoCITE: several rounds of dense and lexical search with time, curated to 15 items; rules or a model",
     "caption-rag": "the plain baseline: the 15 captions nearest to the question by cosine",
 }
 """Names of the methods, each with one line about it."""
@@ -30,15 +39,48 @@ def make_method(
     embed: Embed,
     settings: RetrievalSettings | None = None,
     weights: FusionWeights = DEFAULT_WEIGHTS,
+    model: ChatSettings | None = None,
+    chat: Callable[[], ChatRunner] | None = None,
 ) -> Method:
     """The method of a name; `embed` must be the embedder with which the memory was built.
 
-    Steps ask for some texts twice, so an embedder that remembers its texts saves time. Raises UnknownMethodError for a
-    name that is not in METHODS.
+    Steps ask for some texts twice, so an embedder that remembers its texts saves time. Where the settings give a step
+    of the method to a language model (see model_steps), `model` says which and `chat` opens its client at the first
+    question; the result is then an AsyncMethod too. Raises UnknownMethodError for a name that is not in METHODS, and
+    UsageError where a step needs a model and none is given.
     """
     chosen = settings or RetrievalSettings()
-    if name == "egocite":
+    steps = model_steps(name, chosen)
+    if not steps and name == "egocite":
         return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), RuleResponder(embed))
-    if name == "caption-rag":
+    if not steps:
         return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), RuleResponder(embed), name)
-    raise UnknownMethodError(f"there is no method {name!r}; choose one of {', '.join(METHODS)}")
+    if model is None or chat is None:
+        raise UsageError(
+            f"the settings leave {', '.join(steps)} to a language model, but none is given: name its endpoint "
+            "(--llm-url http://host:8000/v1, or `agents` in the configuration), or set these steps to rules"
+        )
+    if name == "egocite":
+        return compose(embed, chosen, weights, model, chat)
+    return compose_baseline(name, CaptionPlanner(embed, chosen), KeepAll(), chosen, model, chat)
+
+
+def model_steps(name: str, settings: RetrievalSettings) -> tuple[str, ...]:
+    """The steps of a method that the settings leave to a language model; baselines draft and curate on rules only.
+
+    Raises UnknownMethodError.
+    """
+    if name not in METHODS:
+        raise UnknownMethodError(f"there is no method {name!r}; choose one of {', '.join(METHODS)}")
+    steps = ("draft", "curate", "respond") if name == "egocite" else ("respond",)
+    return tuple(step for step in steps if getattr(settings, step) == "llm")
+
+
+def method_identity(name: str, settings: RetrievalSettings, model: ChatSettings | None = None) -> str:
+    """All that decides what a method answers from a memory, for the keys of stored answers.
+
+    That is its name, its settings, the version of the rules and, where it asks a model, the model and the prompts.
+    """
+    digest = content_key(name, sorted(settings.to_json().items()), RULES_VERSION)[:16]
+    asked = f" {agents_identity(settings, model)}" if model_steps(name, settings) and model is not None else ""
+    return f"{name} {digest}{asked}"

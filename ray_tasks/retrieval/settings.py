@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal, get_args, get_type_hints
 
 from ray_tasks.errors import UsageError
 from ray_tasks.index.search import DEFAULT_DECAY
 from ray_tasks.retrieval.types import MAX_EVIDENCE
+from ray_tasks.rows import VIEWS
+
+Agent = Literal["rules", "llm"]
+"""Who does a step of the method `egocite`: rules without weights, or a language model."""
+
+LEAST_CONTEXT_TOKENS: Final = 1000
 
 
 class SettingsError(UsageError):
@@ -20,6 +28,13 @@ class RetrievalSettings:
     decay: EgoCITE's lambda per recorded hour, in (0, 1]. evidence: items kept, 1 to 15. pool_per_round: clips that one
     round adds to the pool. rounds: 1 searches for the question alone, 2 for its choices too, 3 also beside the event by
     which it places another one. use_choices: whether retrieval may look at the choices at all.
+
+    draft, curate, respond: who does the step. What follows is for a language model. draft_rounds: its turns in
+    drafting, of which the last has no search unless it is the only one. k_fine, k_activity, k_conversation: rows that
+    one search finds. views: those that can be searched. curate_tool: whether it may remove items from the pool while it
+    drafts (EgoCITE: only strong models gain by it). tool_mode: tool calls, or one JSON action in each round; auto tries
+    tool calls and leaves them to endpoints that take them. answer_form: JSON, or prose that ends in the letter.
+    context_tokens: about the longest request of an agent; what does not fit is left out and counted.
     """
 
     decay: float = DEFAULT_DECAY
@@ -27,6 +42,18 @@ class RetrievalSettings:
     pool_per_round: int = 50
     rounds: int = 3
     use_choices: bool = True
+    draft: Agent = "rules"
+    curate: Agent = "rules"
+    respond: Agent = "rules"
+    draft_rounds: int = 5
+    k_fine: int = 20
+    k_activity: int = 10
+    k_conversation: int = 10
+    views: tuple[str, ...] = VIEWS
+    curate_tool: bool = False
+    tool_mode: Literal["auto", "calls", "json"] = "auto"
+    answer_form: Literal["json", "prose"] = "json"
+    context_tokens: int = 24_000
 
     def __post_init__(self) -> None:
         if not 0 < self.decay <= 1:
@@ -39,7 +66,53 @@ class RetrievalSettings:
             )
         if not 1 <= self.rounds <= 3:
             raise SettingsError(f"rounds must lie between 1 and 3, not {self.rounds}")
+        for name, kind in get_type_hints(RetrievalSettings).items():
+            choices, value = get_args(kind), getattr(self, name)
+            if isinstance(value, str) and value not in choices:
+                raise SettingsError(f"{name} must be one of {', '.join(choices)}, not {value}")
+        for name, least, most in (
+            ("draft_rounds", 1, 20),
+            ("k_fine", 1, 100),
+            ("k_activity", 1, 100),
+            ("k_conversation", 1, 100),
+            ("context_tokens", LEAST_CONTEXT_TOKENS, 10_000_000),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise SettingsError(f"{name} must lie between {least} and {most}, not {getattr(self, name)}")
+        if not self.views or not set(self.views) <= set(VIEWS):
+            raise SettingsError(f"views must be some of {', '.join(VIEWS)}, not {', '.join(self.views) or 'none'}")
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether any step is done by a language model."""
+        return "llm" in (self.draft, self.curate, self.respond)
+
+    def changed(self, changes: Mapping[str, object]) -> RetrievalSettings:
+        """These settings with some of them changed, also from text ("0.98", "yes", "action,activity").
+
+        Raises SettingsError, which names the setting.
+        """
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in changes:
+            if name not in known:
+                raise SettingsError(f"there is no setting {name!r}; choose one of {', '.join(known)}")
+        read: dict[str, Any] = {name: _as_kind(name, value, known[name]) for name, value in changes.items()}
+        return replace(self, **read)
 
     def to_json(self) -> dict[str, object]:
         """Plain values for a report or a cache key."""
         return asdict(self)
+
+
+def _as_kind(name: str, value: object, example: object) -> object:
+    """A value of the kind that the setting has."""
+    text = str(value).strip()
+    try:
+        if isinstance(example, bool):
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+        if isinstance(example, tuple):
+            parts = value if isinstance(value, list | tuple) else text.split(",")
+            return tuple(str(part).strip() for part in parts)
+        return type(example)(text)  # type: ignore[call-arg]
+    except (ValueError, KeyError) as error:
+        raise SettingsError(f"{name} cannot be {text!r}; it is now {example!r}") from error

@@ -116,12 +116,11 @@ def _dense_texts(variants: Variants) -> list[str]:
 
 def _similarities(table: ClipTable, queries: Float32, visible: int) -> dict[Signal, Float64]:
     """Cosines of every clip's best row, and of its own vector, with every text; shapes (texts, visible)."""
-    best = np.full((len(table), len(queries)), -1.0)
-    if visible:
-        for block in table.blocks:
-            block.best_in_clips(queries, best)
+    best = np.full((visible, len(queries)), -1.0)
+    for block in table.blocks:
+        block.best_in_clips(queries, best)
     own = cosines(table.vectors[:visible], queries)
-    return {"dense": np.ascontiguousarray(best[:visible].T), "clip": np.ascontiguousarray(own.T)}
+    return {"dense": np.ascontiguousarray(best.T), "clip": np.ascontiguousarray(own.T)}
 
 
 def check_dimension(vectors: Float32, table: ClipTable) -> Float32:

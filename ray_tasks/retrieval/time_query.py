@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ray_tasks.retrieval.time_phrases import TimeWindow, every_day, find_windows, plain
@@ -75,6 +76,7 @@ class TimeQuery:
     asks_when: bool
 
 
+@lru_cache(maxsize=4096)  # every step of a method reads the same question
 def parse_time_query(text: str, at_ms: int) -> TimeQuery:
     """Reads the temporal intent of a question asked at `at_ms` (week time, ms).
 
@@ -103,6 +105,7 @@ def intent_of(low: str) -> Intent:
     return "any"
 
 
+@lru_cache(maxsize=16384)
 def choice_windows(text: str, at_ms: int) -> tuple[TimeWindow, ...]:
     """The windows of a choice that is a time and little else ("About four hours ago"); none for other choices.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from ray_tasks.engines.counts import CallCounts
 from ray_tasks.index.memory import WearerMemory
 
 MAX_EVIDENCE = 15
@@ -49,7 +50,10 @@ class Answer:
     """A method's answer: `choice` is a label of the question (None where there was none to give).
 
     `probabilities` are (label, probability) in the order of the choices. `evidence` has at most MAX_EVIDENCE items, in
-    order of time; best first is by score. `status` tells an answer from a refusal, an unreadable reply and an error.
+    order of time; best first is by score. `status` tells an answer from a refusal, an unreadable reply and an error,
+    and `error` is what went wrong. `calls` and tokens are those of a language model's replies that went into the
+    answer, replies from a cache included; what else was asked and failed is in the books of the client. `cited` are the
+    captions, as intervals, on which a model says that it relies.
     """
 
     question_id: str
@@ -62,6 +66,9 @@ class Answer:
     tokens_in: int = 0
     tokens_out: int = 0
     notes: tuple[str, ...] = field(default=())
+    calls: int = 0
+    error: str = ""
+    cited: tuple[tuple[int, int], ...] = ()
 
 
 class Embed(Protocol):
@@ -84,4 +91,17 @@ class Method(Protocol):
 
     def answer_many(self, questions: list[Question], memory: WearerMemory) -> list[Answer]:
         """The same for a batch of one wearer's questions, in their order; each as if it were asked alone."""
+        ...
+
+
+@runtime_checkable
+class AsyncMethod(Protocol):
+    """A Method that waits for a language model most of the time, so that many of its questions can be under way."""
+
+    async def answer_async(self, question: Question, memory: WearerMemory, counts: CallCounts) -> Answer:
+        """Answers as Method.answer does, on any event loop; books all calls in `counts`.
+
+        Raises UnreachableError where no endpoint answers, and RejectedError where it takes none of the requests: then
+        the question was not asked at all and can be asked again. All other failures are part of the answer.
+        """
         ...

@@ -79,7 +79,8 @@ def test_an_hour_of_the_sample_week_is_extracted_though_the_replica_is_killed(
     """
     week = write_sample_week(tmp_path / "week")
     layout, _, selection = select(discover(week.corpus), [HOUR])
-    patient = served.model_copy(update={"max_tokens": 160, "reply_attempts": 1, "attempts": 60})
+    # Replies of one line each, since the model is slow here and seldom comes to an end.
+    patient = served.model_copy(update={"max_tokens": 48, "reply_attempts": 1, "attempts": 60, "concurrency": 16})
     store = LocalStore(tmp_path / "root")
     config = BuildConfig(engine="llm", llm=patient)
     executor = KillingExecutor(served.urls[0].split("/")[-2])

@@ -214,10 +214,26 @@ def test_a_file_without_questions_is_a_clear_error(tmp_path: Path, content: byte
     assert str(path) in str(raised.value)
 
 
-def test_a_missing_file_and_a_folder_are_clear_errors(tmp_path: Path) -> None:
-    for path in (tmp_path / "absent.json", tmp_path):
-        with pytest.raises(QuestionFileError, match="cannot be read"):
-            read_egolifeqa(path, "B1_MARA")
+def test_a_missing_file_and_a_folder_without_the_wearer_are_clear_errors(tmp_path: Path) -> None:
+    with pytest.raises(QuestionFileError, match="cannot be read"):
+        read_egolifeqa(tmp_path / "absent.json", "B1_MARA")
+    with pytest.raises(QuestionFileError, match="no question files"):
+        read_egolifeqa(tmp_path, "B1_MARA")
+    (tmp_path / "manual-2.9K").mkdir()
+    (tmp_path / "manual-2.9K" / "B2_TOBI.json").write_text("[]")
+    with pytest.raises(QuestionFileError, match=r"no questions of B1_MARA .*there: manual-2.9K/B2_TOBI.json"):
+        read_egolifeqa(tmp_path, "B1_MARA")
+
+
+@pytest.mark.parametrize("folder", ["", "manual-2.9K", "Ego-QA-4.4K/manual-2.9K"])
+def test_a_folder_of_the_release_holds_each_wearers_file(tmp_path: Path, folder: str) -> None:
+    place = tmp_path / folder
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "b1_mara.json").write_text(json.dumps([entry()]))
+    (place / "B2_TOBI.json").write_text(json.dumps([entry(ID=2)]))
+    file = read_egolifeqa(tmp_path, "B1_MARA")
+    assert [question.question.question_id for question in file.questions] == ["1"]
+    assert file.sources == (place / "b1_mara.json",)
 
 
 def test_a_byte_order_mark_is_no_obstacle(tmp_path: Path) -> None:

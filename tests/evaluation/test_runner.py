@@ -56,7 +56,7 @@ def test_questions_are_asked_in_batches_and_kept_in_order(make_question: MakeQue
     questions = [make_question(str(number)) for number in range(70)]
     method = FakeMethod()
     seen: list[ScoredAnswer] = []
-    evaluation = run(questions, method, on_answer=seen.append)
+    evaluation = run(questions, method, on_batch=lambda batch: seen.extend(batch.answers))
     assert (method.batches, method.alone) == ([32, 32, 6], [])
     assert [answer.question_id for answer in evaluation.answers] == [str(number) for number in range(70)]
     assert tuple(seen) == evaluation.answers

@@ -222,7 +222,7 @@ def test_a_mistake_ends_the_process_with_its_code_and_no_traceback(tmp_path: Pat
     "command",
     [
         *("", "demo", "plan", "build", "retry-failed", "evaluate", "ask", "inspect", "status", "publish", "rollback"),
-        *("gc", "doctor", "nightly"),
+        *("gc", "doctor", "nightly", "compare", "trace"),
     ],
 )
 def test_help_has_an_example(command: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ray_tasks.corpus.week_time import day_of
 from ray_tasks.retrieval.curator import RuleCurator, spread_over_days
@@ -40,6 +41,28 @@ def test_rounds_that_have_nothing_to_ask_are_not_counted() -> None:
     (choices,) = planner().draft([ask("Where is the passport?", LATER, "Roof", "Drawer")], memory)
     (times,) = planner().draft([ask("When did we sing?", LATER, "Last night", "Yesterday at noon")], memory)
     assert (free.rounds, choices.rounds, times.rounds) == (1, 2, 1)
+
+
+def test_an_explanation_tells_of_every_round_what_was_best_and_what_time_added() -> None:
+    memory = make_memory(a_week())
+    question = ask("What did I do after the last time I sliced the pineapple?", LATER, "Wash the knife", "Sing")
+    (draft,) = planner().draft([question], memory)
+    rounds = planner().explain(question, memory)
+    assert [turn.number for turn in rounds] == list(range(1, draft.rounds + 1))
+    queries = [turn.calls[0].query for turn in rounds]
+    assert "Wash the knife" not in queries[0] and "Wash the knife" in queries[1]
+    assert queries[2].startswith("after ")
+    for turn in rounds:
+        (call,) = turn.calls
+        assert call.time_text == "latest"
+        scores = [found.item.score for found in call.found]
+        assert scores == sorted(scores, reverse=True)
+        for found in call.found:
+            assert found.joined == "+" and found.relevance <= 0
+            assert found.similarity + found.relevance == pytest.approx(found.item.score)
+            assert draft.pool[found.number - 1].item_id == found.item.item_id
+    ids = [found.item.item_id for turn in rounds for found in turn.calls[0].found if found.new]
+    assert len(ids) == len(set(ids))
 
 
 def test_what_follows_the_anchor_is_raised_more_than_what_precedes_it() -> None:

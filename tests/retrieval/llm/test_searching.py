@@ -1,0 +1,86 @@
+"""Searches by S x R: the rank that a time query gives, two views as one, and nothing from the future."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ray_tasks.corpus.week_time import parse_week_time
+from ray_tasks.index.memory import WearerMemory
+from ray_tasks.retrieval.llm.searching import ScoredItem, search_views
+from ray_tasks.retrieval.llm.time_text import read_time
+from tests.retrieval.small_memory import Clip, clock, embed, make_memory
+
+QUERY = "I frost the vanilla cupcake with sugar pearls in the pantry"
+NOW = parse_week_time("DAY4 20000000")
+
+
+def festival() -> WearerMemory:
+    """Four recorded days. The sought first cupcake is told in more words than 23 later ones, so it is less similar."""
+    clips = [
+        Clip(clock(day, hour, minute), ("Tobi reads a magazine",), ())
+        for day in (1, 2, 3, 4)
+        for hour in range(9, 20)
+        for minute in (0, 30)
+    ]
+    clips.append(
+        Clip(
+            clock(1, 10, 5),
+            ("I frost the vanilla cupcake with sugar pearls in the pantry beside Nuri and Tobi today",),
+            (),
+        )
+    )
+    clips += [Clip(clock(3, 11, minute), (f"{QUERY} number{minute}",), ()) for minute in range(1, 24)]
+    clips += [Clip(clock(4, 12, 5), (), (f"Mara: {QUERY}.",))]
+    return make_memory(clips)
+
+
+def rank(found: list[ScoredItem]) -> int:
+    return next(place for place, one in enumerate(found, start=1) if "beside Nuri" in one.item.text)
+
+
+def search(memory: WearerMemory, time: str | None, k: int, *views: str, at_ms: int = NOW) -> list[ScoredItem]:
+    read = None if time is None else read_time(time, at_ms)
+    window = None if read is None else read.window
+    query = np.asarray(embed([QUERY])[0])
+    return search_views(memory, views, query, at_ms=at_ms, k=k, window=window, decay=0.99)
+
+
+def test_the_right_time_query_brings_a_target_of_rank_24_into_the_first_20() -> None:
+    memory = festival()
+    by_similarity = search(memory, None, 100, "action")
+    assert rank(by_similarity) == 24
+    assert all("beside Nuri" not in one.item.text for one in search(memory, None, 20, "action"))
+    by_time = search(memory, "DAY1 09:00 to DAY1 12:00", 20, "action")
+    assert rank(by_time) <= 4
+    target = by_time[rank(by_time) - 1]
+    assert target.relevance == 1.0
+    assert target.item.score == pytest.approx(target.similarity)
+    wrong = search(memory, "DAY3 11:00", 20, "action")
+    assert all("beside Nuri" not in one.item.text for one in wrong)
+
+
+def test_s_and_r_are_told_apart_and_multiply() -> None:
+    for one in search(festival(), "DAY1", 20, "action"):
+        assert one.item.score == pytest.approx(one.similarity * one.relevance if one.similarity > 0 else one.similarity)
+        assert 0 < one.relevance <= 1
+
+
+def test_actions_and_utterances_share_one_ranking() -> None:
+    memory = festival()
+    both = search(memory, "DAY4", 20, "action", "utterance")
+    assert [one.item.score for one in both] == sorted((one.item.score for one in both), reverse=True)
+    assert len(both) == 20
+    assert {one.item.view for one in both} == {"action", "utterance"}
+    apart = search(memory, "DAY4", 20, "action") + search(memory, "DAY4", 20, "utterance")
+    best = sorted((one.item.score for one in apart), reverse=True)[:20]
+    assert [one.item.score for one in both] == best
+
+
+def test_a_search_sees_what_ended_by_the_question_and_nothing_more() -> None:
+    memory = festival()
+    early = parse_week_time("DAY3 11100000") + 29_999
+    found = search(memory, "DAY3", 100, "action", "utterance", at_ms=early)
+    assert found
+    assert all(one.item.end_ms <= early for one in found)
+    assert not any("number10" in one.item.text for one in found)
