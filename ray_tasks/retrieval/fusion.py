@@ -44,4 +44,5 @@ def time_scores(measured: Measured, weights: FusionWeights, decay: float) -> Flo
 
 def best_clips(scores: Float64, k: int) -> Int64:
     """The k best clips, best first; ties go to the earlier clip."""
-    return np.lexsort((np.arange(len(scores)), -scores))[:k].astype(np.int64)
+    best: Int64 = np.lexsort((np.arange(len(scores)), -scores))[:k].astype(np.int64)
+    return best
