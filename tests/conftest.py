@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Whoever runs the tests may have Ctrl-C ignored, as a shell does for what it starts in the background; tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine is no fault of the code: properties are checked for what they say, not for how fast.
 settings.register_profile("unhurried", deadline=None)
