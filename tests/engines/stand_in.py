@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -10,7 +11,7 @@ from starlette.requests import Request
 from ray_tasks.engines.settings import ChatSettings
 
 
-def deploy(settings: ChatSettings, name: str) -> None:
+def deploy(settings: ChatSettings, name: str, taken: Mapping[str, str]) -> None:
     """Does what ray_tasks.engines.serve does with a real model, with one that behaves as its name says."""
     from ray import serve
 
