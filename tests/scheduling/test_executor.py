@@ -57,7 +57,7 @@ def results(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 def test_texts_that_cannot_be_embedded_fail_shard_by_shard(cluster: Cluster, tmp_path: Path) -> None:
     tasks = [
-        ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"stage": "extract", "key": "gone"}) for hour in (8, 9)
+        ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"atoms": ["extract", "gone"]}) for hour in (8, 9)
     ]
     settings = WorkerSettings(str(tmp_path), "run-2", BuildConfig(embedding_model="no-such-model/anywhere"), 1)
     results = list(RayExecutor(cluster).run(tasks, settings))
@@ -93,7 +93,7 @@ def test_a_text_that_kills_the_encoder_costs_only_its_own_shard(cluster: Cluster
         atoms = pa.table({"atom_id": ["a"], "text": ["poison" if hour == 1 else "tea"]})
         files = {"data.parquet": table_bytes(atoms)}
         cache.commit("extract", f"W/DAY1/0{hour}", f"x{hour}", files, rows=1, seconds=0, ledger=Ledger(1, 1))
-        tasks.append(ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"stage": "extract", "key": f"x{hour}"}))
+        tasks.append(ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"atoms": ["extract", f"x{hour}"]}))
     settings = WorkerSettings(str(tmp_path), "run-4", BuildConfig(), 1)
     results = {result.shard.hour: result for result in RayExecutor(cluster, worker=FragileWorker).run(tasks, settings)}
     assert {hour: result.outcome for hour, result in results.items()} == {0: "done", 1: "failed", 2: "done", 3: "done"}
