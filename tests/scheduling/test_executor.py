@@ -56,9 +56,7 @@ def results(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 
 def test_texts_that_cannot_be_embedded_fail_shard_by_shard(cluster: Cluster, tmp_path: Path) -> None:
-    tasks = [
-        ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"atoms": ["extract", "gone"]}) for hour in (8, 9)
-    ]
+    tasks = [ShardTask("embed", Shard("W", 1, hour), f"k{hour}", {"atoms": ["extract", "gone"]}) for hour in (8, 9)]
     settings = WorkerSettings(str(tmp_path), "run-2", BuildConfig(embedding_model="no-such-model/anywhere"), 1)
     results = list(RayExecutor(cluster).run(tasks, settings))
     assert [result.failure and result.failure.error for result in results] == ["LookupError", "LookupError"]
