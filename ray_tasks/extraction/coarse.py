@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from ray_tasks.extraction.atoms import atom_of
 from ray_tasks.extraction.blocks import activity_blocks, talk_runs
 from ray_tasks.extraction.fine import ENGINE, RULES_VERSION
 from ray_tasks.extraction.notes import Note, Rarity, take_note
@@ -21,7 +22,7 @@ from ray_tasks.extraction.summaries import activity_text, conversation_text
 from ray_tasks.extraction.types import Extraction
 from ray_tasks.extraction.words import distinct
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, Caption, View, make_atom_id, wearer_name
+from ray_tasks.rows import Atom, Caption, View, wearer_name
 
 _FEWEST_LINES_ALONE: Final = 2
 
@@ -77,17 +78,5 @@ def _conversations(notes: Sequence[Note], me: str) -> list[Atom]:
 
 
 def _atom(view: View, text: str, notes: Sequence[Note], people: tuple[str, ...]) -> Atom:
-    captions: list[Caption] = [note.caption for note in notes]
-    first = captions[0]
-    return Atom(
-        atom_id=make_atom_id(first.wearer, view, first.start_ms, text),
-        wearer=first.wearer,
-        view=view,
-        start_ms=first.start_ms,
-        end_ms=max(caption.end_ms for caption in captions),
-        text=text,
-        people=people,
-        caption_ids=tuple(caption.caption_id for caption in captions),
-        engine=ENGINE,
-        prompt_version=RULES_VERSION,
-    )
+    captions = [note.caption for note in notes]
+    return atom_of(captions, view, text, people, engine=ENGINE, version=RULES_VERSION)

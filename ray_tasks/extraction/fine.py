@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ray_tasks.extraction.atoms import atom_of
 from ray_tasks.extraction.reader import Fact, Reading, read_shard
 from ray_tasks.extraction.types import Extraction
 from ray_tasks.extraction.words import distinct
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, Caption, View, make_atom_id
+from ray_tasks.rows import Atom, Caption, View
 
 ENGINE: Final = "rules"
 RULES_VERSION: Final = "rules-1"
@@ -39,17 +40,6 @@ def _atoms_of(caption: Caption, readings: Sequence[Reading], ledger: Ledger) -> 
             ledger.filtered[reading.reason or "duplicate_in_caption"] += 1
         facts.update({(fact.view, fact.text): fact for fact in fresh})
     return [
-        Atom(
-            atom_id=make_atom_id(caption.wearer, fact.view, caption.start_ms, fact.text),
-            wearer=caption.wearer,
-            view=fact.view,
-            start_ms=caption.start_ms,
-            end_ms=caption.end_ms,
-            text=fact.text,
-            people=fact.people,
-            caption_ids=(caption.caption_id,),
-            engine=ENGINE,
-            prompt_version=RULES_VERSION,
-        )
+        atom_of([caption], fact.view, fact.text, fact.people, engine=ENGINE, version=RULES_VERSION)
         for fact in facts.values()
     ]

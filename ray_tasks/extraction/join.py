@@ -19,20 +19,18 @@ from typing import Final
 
 import numpy as np
 
+from ray_tasks.extraction.atoms import COARSE, adjoin, joined_atom, position_of, sort_in
 from ray_tasks.extraction.fine import ENGINE
 from ray_tasks.extraction.notes import terms_of
 from ray_tasks.extraction.summaries import ALSO, MOST_NAMES, MOST_WORDS, WITH
-from ray_tasks.extraction.types import LONGEST_MS, SHORTEST_MS, WINDOW_MS, Embed, Extraction
+from ray_tasks.extraction.types import SHORTEST_MS, WINDOW_MS, Embed, Extraction
 from ray_tasks.extraction.words import distinct
-from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, View, make_atom_id
+from ray_tasks.rows import Atom
 
-TOUCHING_MS: Final = 30_000
 ALIKE_COSINE: Final = 0.9
 ALIKE_WORDS: Final = 0.3
 ALIKE_PEOPLE: Final = 0.5
 
-_COARSE: Final[tuple[View, ...]] = ("activity", "conversation")
 _ACT_WORDS: Final = 32
 
 
@@ -42,29 +40,15 @@ def join_windows(atoms: Sequence[Atom], *, embed: Embed | None = None) -> Extrac
     `embed` is asked only about neighbours that come from a language model; without it these are compared by words too.
     Atoms of the fine views are counted as filtered. Raises ValueError where the atoms belong to several wearers.
     """
-    wearers = {atom.wearer for atom in atoms}
-    if len(wearers) > 1:
-        raise ValueError(f"atoms of several wearers cannot be joined: {', '.join(sorted(wearers))}")
-    ledger = Ledger(taken=len(atoms))
-    coarse = {atom.atom_id: atom for atom in atoms if atom.view in _COARSE}
-    fine = sum(atom.view not in _COARSE for atom in atoms)
-    if fine:
-        ledger.filtered["fine_view"] = fine
-    ledger.done = len(coarse)
-    if ledger.missing:
-        ledger.filtered["duplicate"] = ledger.missing
+    coarse, ledger = sort_in(atoms)
     joined: list[Atom] = []
-    for view in _COARSE:
-        ordered = sorted((atom for atom in coarse.values() if atom.view == view), key=_position)
+    for view in COARSE:
+        ordered = sorted((atom for atom in coarse.values() if atom.view == view), key=position_of)
         result = _join(ordered, embed)
         if len(ordered) > len(result):
             ledger.notes[f"joined_{view}"] = len(ordered) - len(result)
         joined.extend(result)
-    return Extraction(tuple(sorted(joined, key=_position)), ledger)
-
-
-def _position(atom: Atom) -> tuple[int, int, str, str]:
-    return atom.start_ms, atom.end_ms, atom.view, atom.atom_id
+    return Extraction(tuple(sorted(joined, key=position_of)), ledger)
 
 
 def _join(ordered: Sequence[Atom], embed: Embed | None) -> list[Atom]:
@@ -72,18 +56,12 @@ def _join(ordered: Sequence[Atom], embed: Embed | None) -> list[Atom]:
     last_window = -1
     for atom in ordered:
         window = atom.start_ms // WINDOW_MS
-        if window == last_window + 1 and result and _adjoin(result[-1], atom) and _alike(result[-1], atom, embed):
+        if window == last_window + 1 and result and adjoin(result[-1], atom) and _alike(result[-1], atom, embed):
             result[-1] = _merged(result[-1], atom)
         else:
             result.append(atom)
         last_window = window
     return result
-
-
-def _adjoin(first: Atom, second: Atom) -> bool:
-    """Whether two atoms touch and are short enough together."""
-    touching = second.start_ms - first.end_ms <= TOUCHING_MS
-    return touching and max(first.end_ms, second.end_ms) - first.start_ms <= LONGEST_MS
 
 
 def _alike(first: Atom, second: Atom, embed: Embed | None) -> bool:
@@ -107,18 +85,7 @@ def _shared(one: set[str], other: set[str]) -> float:
 
 def _merged(first: Atom, second: Atom) -> Atom:
     text = _merged_activity(first.text, second.text) if first.view == "activity" else f"{first.text} {second.text}"
-    return Atom(
-        atom_id=make_atom_id(first.wearer, first.view, first.start_ms, text),
-        wearer=first.wearer,
-        view=first.view,
-        start_ms=first.start_ms,
-        end_ms=max(first.end_ms, second.end_ms),
-        text=text,
-        people=distinct([*first.people, *second.people]),
-        caption_ids=distinct([*first.caption_ids, *second.caption_ids]),
-        engine=first.engine,
-        prompt_version=first.prompt_version,
-    )
+    return joined_atom(first, second, text)
 
 
 def _merged_activity(first: str, second: str) -> str:

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Final
 
 from ray_tasks.engines.steps import check_taken, gather
+from ray_tasks.extraction.atoms import COARSE, atom_of
 from ray_tasks.extraction.llm.asking import Asker
 from ray_tasks.extraction.llm.cut import WindowCutter
 from ray_tasks.extraction.llm.fallback import Fallback
@@ -30,9 +30,7 @@ from ray_tasks.extraction.llm.sources import Shard
 from ray_tasks.extraction.llm.summarise import BlockWriter, Told
 from ray_tasks.extraction.types import WINDOW_MS, Extraction
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, View, make_atom_id
-
-COARSE: Final[tuple[View, ...]] = ("activity", "conversation")
+from ray_tasks.rows import Atom, View
 
 
 async def extract_coarse(shard: Shard, asker: Asker, *, engine: str, version: str) -> Extraction:
@@ -79,16 +77,4 @@ async def _window_atoms(
 
 def _atom(shard: Shard, view: View, positions: Sequence[int], told: Told, engine: str, version: str) -> Atom:
     captions = [shard.captions[position] for position in positions]
-    first = captions[0]
-    return Atom(
-        atom_id=make_atom_id(first.wearer, view, first.start_ms, told.text),
-        wearer=first.wearer,
-        view=view,
-        start_ms=first.start_ms,
-        end_ms=max(caption.end_ms for caption in captions),
-        text=told.text,
-        people=told.people,
-        caption_ids=tuple(caption.caption_id for caption in captions),
-        engine=engine,
-        prompt_version=version,
-    )
+    return atom_of(captions, view, told.text, told.people, engine=engine, version=version)

@@ -10,11 +10,12 @@ from importlib import resources
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.engines.steps import ChatRunner, step_digest
+from ray_tasks.extraction.atoms import sort_in
 from ray_tasks.extraction.fine import RULES_VERSION
 from ray_tasks.extraction.llm.asking import PACKAGE, Asker
 from ray_tasks.extraction.llm.coarse import extract_coarse
 from ray_tasks.extraction.llm.fine import extract_fine
-from ray_tasks.extraction.llm.join import alike, candidates, joined, merge, sort_in
+from ray_tasks.extraction.llm.join import alike, candidates, joined, merge
 from ray_tasks.extraction.llm.parameters import LLM_VERSION, Parameters
 from ray_tasks.extraction.llm.sources import Shard
 from ray_tasks.extraction.types import Embed, Extraction

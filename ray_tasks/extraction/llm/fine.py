@@ -16,6 +16,7 @@ from typing import Final
 from ray_tasks.engines.messages import ChatError, Message, TruncatedError, UnreachableError
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.steps import as_data, check_taken, gather
+from ray_tasks.extraction.atoms import atom_of
 from ray_tasks.extraction.llm.asking import PACKAGE, Asker, Draft
 from ray_tasks.extraction.llm.fallback import Fallback
 from ray_tasks.extraction.llm.faults import DISCARDED, Fault, hard
@@ -27,7 +28,7 @@ from ray_tasks.extraction.llm.wording import normalise
 from ray_tasks.extraction.reader import Fact
 from ray_tasks.extraction.types import Extraction
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, Caption, View, make_atom_id
+from ray_tasks.rows import Atom, Caption, View
 
 PURPOSE: Final = "extract-fine"
 _MOST_HALVINGS: Final = 2
@@ -189,17 +190,5 @@ def _atoms_of(caption: Caption, lines: Sequence[_Told], ledger: Ledger, engine: 
             ledger.filtered["duplicate_in_caption" if told.facts else told.reason] += 1
         facts.update(fresh)
     return [
-        Atom(
-            atom_id=make_atom_id(caption.wearer, fact.view, caption.start_ms, fact.text),
-            wearer=caption.wearer,
-            view=fact.view,
-            start_ms=caption.start_ms,
-            end_ms=caption.end_ms,
-            text=fact.text,
-            people=fact.people,
-            caption_ids=(caption.caption_id,),
-            engine=engine,
-            prompt_version=version,
-        )
-        for fact in facts.values()
+        atom_of([caption], fact.view, fact.text, fact.people, engine=engine, version=version) for fact in facts.values()
     ]

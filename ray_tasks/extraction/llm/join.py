@@ -9,7 +9,6 @@ and a piece that was joined once cannot be joined again, since it would last lon
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Final
 
@@ -19,18 +18,18 @@ from ray_tasks.corpus.week_time import day_of
 from ray_tasks.engines.messages import ChatError, Message, UnreachableError
 from ray_tasks.engines.prompts import Prompt
 from ray_tasks.engines.steps import as_data, check_taken, gather
-from ray_tasks.extraction.join import ALIKE_COSINE, TOUCHING_MS
+from ray_tasks.extraction.atoms import COARSE, adjoin, joined_atom, position_of
+from ray_tasks.extraction.join import ALIKE_COSINE
 from ray_tasks.extraction.llm.asking import PACKAGE, Asker
-from ray_tasks.extraction.llm.coarse import COARSE
 from ray_tasks.extraction.llm.faults import Fault, hard
 from ray_tasks.extraction.llm.schemas import Summary
 from ray_tasks.extraction.llm.sources import Source, stems_of
 from ray_tasks.extraction.llm.validate import check_activity, check_conversation
 from ray_tasks.extraction.llm.wording import normalise
-from ray_tasks.extraction.types import LONGEST_MS, WINDOW_MS, Embed, Extraction
+from ray_tasks.extraction.types import WINDOW_MS, Embed, Extraction
 from ray_tasks.extraction.words import distinct
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import Atom, make_atom_id, wearer_name
+from ray_tasks.rows import Atom, wearer_name
 
 Pair = tuple[Atom, Atom]
 
@@ -50,20 +49,13 @@ def candidates(atoms: Sequence[Atom]) -> list[Pair]:
         for before, after in pairwise(windows):
             last = [atom for atom in before if atom.caption_ids == before[-1].caption_ids]
             first = [atom for atom in after if atom.caption_ids == after[0].caption_ids]
-            pairs += [(one, other) for one in last for other in first if _adjoin(one, other)]
+            pairs += [(one, other) for one in last for other in first if _across_a_border(one, other)]
     return pairs
 
 
-def position_of(atom: Atom) -> tuple[int, int, str, str]:
-    """What atoms are in order of."""
-    return atom.start_ms, atom.end_ms, atom.view, atom.atom_id
-
-
-def _adjoin(first: Atom, second: Atom) -> bool:
+def _across_a_border(first: Atom, second: Atom) -> bool:
     neighbours = second.start_ms // WINDOW_MS == first.start_ms // WINDOW_MS + 1
-    same_day = day_of(first.start_ms) == day_of(second.start_ms)
-    touching = second.start_ms - first.end_ms <= TOUCHING_MS
-    return neighbours and same_day and touching and max(first.end_ms, second.end_ms) - first.start_ms <= LONGEST_MS
+    return neighbours and day_of(first.start_ms) == day_of(second.start_ms) and adjoin(first, second)
 
 
 def alike(pairs: Sequence[Pair], embed: Embed) -> list[Pair]:
@@ -83,40 +75,16 @@ def alike(pairs: Sequence[Pair], embed: Embed) -> list[Pair]:
     return chosen
 
 
-def sort_in(atoms: Sequence[Atom]) -> tuple[dict[str, Atom], Ledger]:
-    """The coarse atoms by id, and the ledger of all that came in; raises ValueError for atoms of several wearers."""
-    wearers = {atom.wearer for atom in atoms}
-    if len(wearers) > 1:
-        raise ValueError(f"atoms of several wearers cannot be joined: {', '.join(sorted(wearers))}")
-    coarse = {atom.atom_id: atom for atom in atoms if atom.view in COARSE}
-    ledger = Ledger(taken=len(atoms), done=len(coarse))
-    fine = sum(atom.view not in COARSE for atom in atoms)
-    filtered = {"fine_view": fine, "duplicate": len(atoms) - fine - len(coarse)}
-    ledger.filtered.update({reason: count for reason, count in filtered.items() if count})
-    return coarse, ledger
-
-
 def joined(coarse: dict[str, Atom], merged: Sequence[tuple[Pair, str]], ledger: Ledger) -> Extraction:
     """The atoms of a day with pairs replaced by what they were merged into."""
     kept = dict(coarse)
     for (first, second), text in merged:
         del kept[first.atom_id], kept[second.atom_id]
-        whole = _whole(first, second, text)
+        whole = joined_atom(first, second, text)
         kept[whole.atom_id] = whole
         ledger.notes[f"joined_{first.view}"] += 1
     ledger.notes = +ledger.notes
     return Extraction(tuple(sorted(kept.values(), key=position_of)), ledger)
-
-
-def _whole(first: Atom, second: Atom, text: str) -> Atom:
-    return replace(
-        first,
-        atom_id=make_atom_id(first.wearer, first.view, first.start_ms, text),
-        end_ms=max(first.end_ms, second.end_ms),
-        text=text,
-        people=distinct([*first.people, *second.people]),
-        caption_ids=distinct([*first.caption_ids, *second.caption_ids]),
-    )
 
 
 async def merge(pairs: Sequence[Pair], asker: Asker) -> list[tuple[Pair, str]]:
