@@ -58,11 +58,11 @@ class BuildRequest:
         """The source files; wearers of whom only clips are at hand have none."""
         if self.corpus is None:
             return Layout(Path(), (), ())
-        written = {file.wearer for file in discover(self.corpus).files} if filmed else set()
+        if filmed.isdisjoint(self.wearers):
+            return discover(self.corpus, self.wearers, self.days)
+        written = {file.wearer for file in discover(self.corpus).files}
         wearers = tuple(wearer for wearer in self.wearers if wearer in written or wearer not in filmed)
-        if self.wearers and not wearers:
-            return Layout(self.corpus, (), ())
-        return discover(self.corpus, wearers, self.days)
+        return discover(self.corpus, wearers, self.days) if wearers else Layout(self.corpus, (), ())
 
     def _footage(self, video: VideoLayout | None) -> Footage | None:
         if video is None:
