@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
 _INT_DIGITS: Final = 4000
@@ -23,11 +25,18 @@ def parse_json(data: bytes) -> Any:
     Raises MalformedJsonError for anything else, and also for what Python's parser takes or stumbles over: numbers that
     are not finite or too long, nesting beyond its stack, escapes of half a character.
     """
-    try:
+    with json_faults():
         text = data.decode("utf-8-sig")
         value = _DECODER.decode(text)
-        if _SURROGATE.search(text):
-            json.dumps(value, ensure_ascii=False).encode()
+        refuse_half_characters(text, value)
+    return value
+
+
+@contextmanager
+def json_faults() -> Iterator[None]:
+    """Whatever is wrong with JSON that is read inside the block comes out as MalformedJsonError."""
+    try:
+        yield
     except json.JSONDecodeError as error:
         raise MalformedJsonError(f"not JSON ({error.msg}, line {error.lineno}, column {error.colno})") from error
     except UnicodeDecodeError as error:
@@ -36,9 +45,21 @@ def parse_json(data: bytes) -> Any:
         raise MalformedJsonError("it holds half a character (an unpaired surrogate)") from error
     except RecursionError as error:
         raise MalformedJsonError("it is nested too deeply") from error
+    except MalformedJsonError:
+        raise
     except ValueError as error:
         raise MalformedJsonError(str(error)) from error
-    return value
+
+
+def refuse_half_characters(text: str, value: Any) -> None:
+    """Raises UnicodeEncodeError where the JSON text of a value escapes half of a character."""
+    if _SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()
+
+
+def strict_decoder(pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> json.JSONDecoder:
+    """A decoder that refuses numbers that are not finite; `pairs` makes objects of their names and values."""
+    return json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, object_pairs_hook=pairs)
 
 
 def read_int(text: str) -> int | str:
@@ -60,4 +81,4 @@ def _refuse(name: str) -> NoReturn:
     raise MalformedJsonError(f"{name} is no number")
 
 
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+_DECODER = strict_decoder()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ray_tasks.strict_json import MalformedJsonError
+from ray_tasks.strict_json import MalformedJsonError, json_faults, refuse_half_characters, strict_decoder
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -18,7 +16,6 @@ MOST_STARTS: Final = 200
 """Brackets of a text at which JSON is looked for, so that no text costs more than so many readings."""
 
 _OPENING = re.compile(r"[{\[]")
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def decode(text: str) -> Any:
@@ -83,20 +80,9 @@ def _parts(text: str) -> Iterator[str]:
 
 def _value_at(text: str, start: int) -> tuple[Any, int]:
     """The JSON value that begins there, and where it ends."""
-    try:
+    with json_faults():
         value, end = _DECODER.raw_decode(text, start)
-        if _SURROGATE.search(text, start, end):
-            json.dumps(value, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise MalformedJsonError(f"not JSON ({error.msg}, line {error.lineno}, column {error.colno})") from error
-    except UnicodeEncodeError as error:
-        raise MalformedJsonError("it holds half a character (an unpaired surrogate)") from error
-    except RecursionError as error:
-        raise MalformedJsonError("it is nested too deeply") from error
-    except MalformedJsonError:
-        raise
-    except ValueError as error:
-        raise MalformedJsonError(str(error)) from error
+        refuse_half_characters(text[start:end], value)
     return value, end
 
 
@@ -117,15 +103,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise MalformedJsonError(f"the number {text[:20]} is too large")
-    return value
-
-
-def _refuse(name: str) -> NoReturn:
-    raise MalformedJsonError(f"{name} is no number")
-
-
-_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse, object_pairs_hook=_unique)
+_DECODER = strict_decoder(_unique)
