@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-from jobs.console import LOG_EVERY_SECONDS, log
+from jobs.console import LOG_EVERY_SECONDS, log, log_line, progress_bars
 from ray_tasks.evaluation.answers import ScoredAnswer
 
 
@@ -17,16 +15,7 @@ class AskingProgress:
     def __init__(self) -> None:
         self._total = self._done = self._kept = self._errors = 0
         self._begun = self._spoke = time.monotonic()
-        self._bar = Progress(
-            TextColumn("questions"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=log,
-            disable=not log.is_terminal,
-        )
+        self._bar = progress_bars(disable=not log.is_terminal)
         self._task = self._bar.add_task("questions", total=None, rate="")
 
     def __enter__(self) -> AskingProgress:
@@ -42,7 +31,7 @@ class AskingProgress:
         self._begun = self._spoke = time.monotonic()
         self._bar.update(self._task, total=total, completed=self._kept)
         if self._kept:
-            self.say(f"{self._kept} of {total} answers are kept from an earlier run (--again asks for them anew)")
+            log_line(f"{self._kept} of {total} answers are kept from an earlier run (--again asks for them anew)")
 
     def answered(self, answers: Sequence[ScoredAnswer]) -> None:
         """Counts answers that came, and tells of errors."""
@@ -55,16 +44,12 @@ class AskingProgress:
         if not log.is_terminal and now - self._spoke >= LOG_EVERY_SECONDS:
             self._spoke = now
             left = (self._total - self._kept - self._done) / rate
-            self.say(f"{self._kept + self._done}/{self._total} questions, {rate:.1f}/s{wrong}, {left:.0f} s left")
+            log_line(f"{self._kept + self._done}/{self._total} questions, {rate:.1f}/s{wrong}, {left:.0f} s left")
 
     def void(self, title: str, fault: str) -> None:
         """Tells that a whole evaluation is void."""
-        self.say(f"{title} is void: {fault}")
+        log_line(f"{title} is void: {fault}")
 
     def where(self) -> str:
         """How far it came, for the words of a deadline."""
         return f"{self._kept + self._done} of {self._total} questions are answered and kept"
-
-    def say(self, text: str) -> None:
-        """A line beside the bar."""
-        self._bar.console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jobs.console import log, make_reporter
+from jobs.console import make_reporter, say
 from jobs.evaluating import Asked
 from jobs.gating import measure_gates
 from jobs.models import check_models
@@ -78,7 +78,7 @@ def begun_build(
     from ray_tasks.scheduling.session import check_shared, ray_session
 
     config = request.config
-    run = RunLog(store, request.to_json(), command, say=_say)
+    run = RunLog(store, request.to_json(), command, say=say)
     with (
         deadline(deadline_s, run.passed_deadline),
         run,
@@ -86,7 +86,7 @@ def begun_build(
         ray_session(cpus, config.encoder_gpus) as cluster,
         stoppable(run.interrupted),  # again, since Ray puts a handler of its own in
         make_reporter() as reporter,
-        RunModels(_serving, _say) as models,
+        RunModels(_serving, say) as models,
     ):
         if cluster.joined:
             check_shared(store)
@@ -132,7 +132,7 @@ def build_and_publish(
         pointer, notes = pointer_to_replace(store)
         before, more = memory_before(store, pointer)
         for note in (*notes, *more):
-            _say(note)
+            say(note)
         outcome = build.run(found.layout, found.footage)
         manifest, kept = assemble_manifest(outcome, config, before, request.source)
         begun = time.monotonic()
@@ -150,10 +150,6 @@ def build_and_publish(
             write_manifest(store, manifest)  # the current memory's own was damaged or gone
         run.finished(manifest.memory_id, published=fresh)
     return replace(built, seconds=time.monotonic() - started)
-
-
-def _say(note: str) -> None:
-    log.print(note, markup=False, soft_wrap=True)
 
 
 def _refused(store: ObjectStore, built: Built, fresh: bool) -> RefusedError:

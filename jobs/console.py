@@ -70,19 +70,35 @@ def run_app(command: Callable[..., Any]) -> None:
     app()
 
 
+def progress_bars(*, disable: bool = False) -> Progress:
+    """Bars on standard error: what is done, of how many, the task's `rate`, and times."""
+    return Progress(
+        TextColumn("{task.description:<8}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=log,
+        disable=disable,
+    )
+
+
+def say(note: str) -> None:
+    """A note on standard error, as it is."""
+    log.print(note, markup=False, soft_wrap=True)
+
+
+def log_line(text: str) -> None:
+    """A line of a log, with the time of day."""
+    say(f"{time.strftime('%H:%M:%S')} {text}")
+
+
 class TerminalReporter:
     """Progress bars for a person: wave, shards done, rate, time left."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description:<8}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=log,
-        )
+        self._progress = progress_bars()
         self._bars: dict[str, TaskID] = {}
         self._wave = ""
         self._started = 0.0
@@ -132,29 +148,25 @@ class LogReporter:
         """See Reporter."""
         self._wave, self._total, self._cached, self._made = name, total, cached, 0
         self._started = self._spoke = time.monotonic()
-        self._say(f"{name}: {total} shards, {cached} cached, {total - cached} to do")
+        log_line(f"{name}: {total} shards, {cached} cached, {total - cached} to do")
 
     def shard_finished(self, result: ShardResult) -> None:
         """See Reporter."""
         self._made += 1
         now = time.monotonic()
         if result.failure:
-            self._say(f"{self._wave}: {result.shard} failed: {result.failure.error}: {result.failure.message}")
+            log_line(f"{self._wave}: {result.shard} failed: {result.failure.error}: {result.failure.message}")
         if now - self._spoke >= LOG_EVERY_SECONDS:
             self._spoke = now
             rate = self._made / max(now - self._started, 1e-9)
             left = (self._total - self._cached - self._made) / rate
             # The first shards wait for workers to start, so they say nothing about the rest.
             estimate = f", {left:.0f} s left" if self._made >= ESTIMATE_AFTER_SHARDS else ""
-            self._say(f"{self._wave}: {self._cached + self._made}/{self._total}, {rate:.1f}/s{estimate}")
+            log_line(f"{self._wave}: {self._cached + self._made}/{self._total}, {rate:.1f}/s{estimate}")
 
     def wave_finished(self, name: str, seconds: float) -> None:
         """See Reporter."""
-        self._say(f"{name}: done in {seconds:.1f} s")
-
-    @staticmethod
-    def _say(text: str) -> None:
-        log.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, soft_wrap=True)
+        log_line(f"{name}: done in {seconds:.1f} s")
 
 
 def make_reporter() -> TerminalReporter | LogReporter:

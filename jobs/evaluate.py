@@ -15,7 +15,7 @@ from jobs.asking_progress import AskingProgress
 from jobs.console import console, ends_well, log, run_app
 from jobs.exams import Asked, Exam
 from jobs.fan_out import Outcome, run_exams
-from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption
+from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption, SetOption
 from jobs.stopping import deadline, stoppable
 from ray_tasks.config import load_config
 from ray_tasks.engines.settings import ChatSettings
@@ -48,9 +48,7 @@ def evaluate(
     method: Annotated[
         list[str] | None, typer.Option(help="How questions are answered: egocite or caption-rag; may be repeated.")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of retrieval, such as rounds=2; may be repeated.")
-    ] = None,
+    set_: SetOption = None,
     llm_url: LlmUrlOption = None,
     llm_model: LlmModelOption = None,
     config: ConfigOption = None,

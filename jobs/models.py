@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from jobs.checks import Check
-from jobs.console import log
+from jobs.console import say
 from ray_tasks.captioning.decoders import check_decoder
 from ray_tasks.config import BuildConfig
 from ray_tasks.engines.messages import Image
@@ -71,12 +71,8 @@ def _ask_or_start(settings: ChatSettings, *, sees: bool) -> list[Check]:
     if settings.serve is None:
         fault = f"{settings.model} has neither `urls` nor `serve`"
         return [Check("model", "broken", fault, "name where it answers, or how the job starts it")]
-    with ray_session(), serving(settings, _say) as up:
+    with ray_session(), serving(settings, say) as up:
         return ask_model(up, sees=sees)
-
-
-def _say(note: str) -> None:
-    log.print(note, markup=False, soft_wrap=True)
 
 
 def _grey_square() -> Image:

@@ -35,4 +35,7 @@ LlmUrlOption = Annotated[
 LlmModelOption = Annotated[str | None, typer.Option(help="The language model, as its endpoint names it.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A YAML file with the settings of the build.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting of retrieval, such as rounds=2; may be repeated.")
+]
 MethodOption = Annotated[str, typer.Option(help="How questions are answered: egocite or caption-rag.")]

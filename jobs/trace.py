@@ -19,6 +19,7 @@ from jobs.options import (
     LlmUrlOption,
     MethodOption,
     RootOption,
+    SetOption,
 )
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.answers import score_answer
@@ -44,9 +45,7 @@ def trace(
         str, typer.Option(help="The form of the question file: egolifeqa, egor1 or egomem.")
     ] = BENCHMARK,
     method: MethodOption = "egocite",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of retrieval, such as rounds=2; may be repeated.")
-    ] = None,
+    set_: SetOption = None,
     llm_url: LlmUrlOption = None,
     llm_model: LlmModelOption = None,
     config: ConfigOption = None,
