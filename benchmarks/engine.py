@@ -1,6 +1,6 @@
 """Output tokens a second of the job's own way to a model against the bare vLLM server, in one run on this machine.
 
-The job's way is the chat client and Ray Serve LLM, started as a build starts it; the bare one is `vllm serve` with the
+The job's way is the chat client and Ray Serve LLM, started as a build starts it; the bare one is vLLM's server with the
 same arguments, sent the very same bodies by a plain HTTP client at the same concurrency. Both servers are up all the
 time and asked in turns, the order changing from round to round; each round has prompts of its own, so that no cache of
 an earlier one helps. A warm-up round of each is not counted.
@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -64,7 +65,7 @@ def main() -> None:
 
 def _settings(folder: Path, concurrency: int) -> ChatSettings:
     """A checkpoint on the CPU. A reply that is cut counts with its tokens and is not asked for again."""
-    engine = {"max_model_len": 2048, "dtype": "bfloat16", "enforce_eager": True, "max_num_seqs": 16}
+    engine = {"max_model_len": 2048, "dtype": "float32", "enforce_eager": True, "max_num_seqs": 16}
     serve = ServeSettings(
         source=str(folder), gpus=0, cpus=0, ready_s=READY_S, engine=engine, env={"VLLM_CPU_KVCACHE_SPACE": "1"}
     )
@@ -95,10 +96,14 @@ def _rounds(rounds: int, calls: int, tokens: int) -> list[list[ChatRequest]]:
 
 @contextmanager
 def _bare_server(settings: ChatSettings) -> Iterator[str]:
-    """`vllm serve` with the same arguments, and its endpoint."""
+    """vLLM's own server with the same arguments, and its endpoint.
+
+    It is started as a module: the command `vllm` asks for the metadata of a package of that name, which the build for
+    CPUs does not have.
+    """
     assert settings.serve is not None
     port = free_port()
-    arguments = [str(Path(sys.executable).with_name("vllm")), "serve", str(settings.serve.source)]
+    arguments = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(settings.serve.source)]
     arguments += ["--served-model-name", settings.model, "--host", "127.0.0.1", "--port", str(port)]
     for name, value in engine_arguments(settings.serve).items():
         option = f"--{name.replace('_', '-')}"
@@ -111,7 +116,7 @@ def _bare_server(settings: ChatSettings) -> Iterator[str]:
         started = time.monotonic()
         while not _answers(f"http://127.0.0.1:{port}/v1/models"):
             if server.poll() is not None or time.monotonic() - started > READY_S:
-                sys.exit("error: `vllm serve` did not come up; run it by hand to see why")
+                sys.exit(f"error: vLLM's server did not come up; to see why, run: {shlex.join(arguments)}")
             time.sleep(1)
         _say(f"the bare server is up after {time.monotonic() - started:.0f} s")
         yield f"http://127.0.0.1:{port}/v1"

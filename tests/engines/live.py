@@ -35,7 +35,7 @@ def cpu_settings(folder: Path) -> ChatSettings:
         gpus=0,
         cpus=0,
         ready_s=READY_S,
-        engine={"max_model_len": 8192, "dtype": "bfloat16", "enforce_eager": True, "max_num_seqs": 16},
+        engine={"max_model_len": 8192, "dtype": "float32", "enforce_eager": True, "max_num_seqs": 16},
         env={"VLLM_CPU_KVCACHE_SPACE": "1"},
     )
     return ChatSettings(
