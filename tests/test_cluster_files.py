@@ -13,7 +13,7 @@ import pytest
 
 from tests.deploy.documents import ROOT, in_bytes, load, secrets
 
-WORKERS = ("cpu", "gpu")
+WORKERS = ("cpu", "gpu", "model")
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +93,10 @@ def test_the_head_offers_no_cpu_and_is_not_spot(cluster: dict[str, Any]) -> None
 def test_workers_start_from_none_and_state_their_resources(cluster: dict[str, Any]) -> None:
     types = cluster["available_node_types"]
     assert set(types) == {"head", *WORKERS}
-    assert [types[name]["min_workers"] for name in WORKERS] == [0, 0]
+    assert [types[name]["min_workers"] for name in WORKERS] == [0, 0, 0]
     assert types["cpu"]["resources"].keys() == {"CPU"}
     assert types["gpu"]["resources"].keys() == {"CPU", "GPU"}
+    assert types["model"]["resources"].keys() == {"CPU", "GPU", "accelerator_type:L40S"}
     assert all(amount > 0 for name in WORKERS for amount in types[name]["resources"].values())
     assert sum(types[name]["max_workers"] for name in WORKERS) <= cluster["max_workers"]
 
@@ -113,7 +114,7 @@ def test_machines_have_instance_profiles_and_no_key_is_named_anywhere(cluster: d
         name: node["node_config"]["IamInstanceProfile"]["Name"]
         for name, node in cluster["available_node_types"].items()
     }
-    assert profiles["cpu"] == profiles["gpu"] != profiles["head"]
+    assert {profiles[name] for name in WORKERS} != {profiles["head"]} and len({profiles[name] for name in WORKERS}) == 1
     assert secrets(cluster) == []
     assert all(
         node["node_config"]["MetadataOptions"] == {"HttpTokens": "required"}
@@ -156,7 +157,7 @@ def test_the_root_comes_from_the_environment_and_the_corpus_is_mounted_read_only
 
 def test_images_are_baked_and_named_by_tag_one_for_each_kind_of_node(cluster: dict[str, Any]) -> None:
     image = cluster["docker"]["image"]
-    gpu_image = cluster["available_node_types"]["gpu"]["docker"]["worker_image"]
+    (gpu_image,) = {cluster["available_node_types"][name]["docker"]["worker_image"] for name in ("gpu", "model")}
     assert re.fullmatch(r".+:\d+\.\d+\.\d+-cpu", image)
     assert gpu_image == image.removesuffix("-cpu") + "-gpu"
 
@@ -209,6 +210,7 @@ def test_rays_aws_provider_starts_these_machines(cluster: dict[str, Any], aws: A
         "head": ("m6i.xlarge", "on demand", "daybook-head"),
         "cpu": ("m6i.4xlarge", "spot", "daybook-worker"),
         "gpu": ("g6.4xlarge", "spot", "daybook-worker"),
+        "model": ("g6e.12xlarge", "spot", "daybook-worker"),
     }
 
 
@@ -218,6 +220,7 @@ def test_stated_resources_are_those_of_the_instance_types(cluster: dict[str, Any
         kind = node["node_config"]["InstanceType"]
         (machine,) = aws.client("ec2").describe_instance_types(InstanceTypes=[kind])["InstanceTypes"]
         gpus = sum(gpu["Count"] for gpu in machine.get("GpuInfo", {}).get("Gpus", []))
-        assert node["resources"] == {"CPU": machine["VCpuInfo"]["DefaultVCpus"]} | ({"GPU": gpus} if gpus else {})
+        counted = {kind: amount for kind, amount in node["resources"].items() if kind in ("CPU", "GPU")}
+        assert counted == {"CPU": machine["VCpuInfo"]["DefaultVCpus"]} | ({"GPU": gpus} if gpus else {})
         memory = machine["MemoryInfo"]["SizeInMiB"] << 20
         assert in_bytes(option(cluster["docker"]["worker_run_options"], "shm-size")) < memory / 2

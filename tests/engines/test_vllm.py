@@ -78,11 +78,11 @@ def test_an_hour_of_the_sample_week_is_extracted_though_the_replica_is_killed(
     """Every line ends as a valid atom or in the books; the kill, in the middle of the calls, only delays them.
 
     The model is too small to follow instructions, so most of what it says falls back to the lines' own words. Two cores
-    read 400 tokens a second, so the hour ends after its first two clips unless DAYBOOK_WHOLE_HOUR is set.
+    read 400 tokens a second, so the hour ends after its first five clips unless DAYBOOK_WHOLE_HOUR is set.
     """
     week = write_sample_week(tmp_path / "week")
     if "DAYBOOK_WHOLE_HOUR" not in os.environ:
-        _cut_short(week.corpus, clips=2)
+        _cut_short(week.corpus, clips=5)
     layout, _, selection = select(discover(week.corpus), [HOUR])
     patient = served.model_copy(update={"max_tokens": 64, "reply_attempts": 1, "attempts": 60})
     store = LocalStore(tmp_path / "root")
