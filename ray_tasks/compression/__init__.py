@@ -1,0 +1,1 @@
+"""Imprint: online compression of interaction records into recurring memories."""
