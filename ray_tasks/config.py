@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ray_tasks.captioning.settings import VideoSettings
+from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.engines.settings import ChatSettings, ServeSettings, TokenPrices
 from ray_tasks.errors import UsageError
 from ray_tasks.storage.shards import content_key
@@ -73,6 +74,9 @@ class BuildConfig(BaseModel):
     translate: Literal["none", "llm"] = Field("none", description="what brings rows in Chinese into English")
     prose: Literal["none", "llm"] = Field("none", description="what rewrites the lines of a caption as one account")
     records: Literal["none", "rules", "llm"] = Field("none", description="what makes interaction records of captions")
+    compression: CompressionSettings = Field(
+        default_factory=CompressionSettings, description="how interaction records become a memory of their own"
+    )
     embedding_model: str = Field(
         "all-MiniLM-L6-v2", description="a sentence-transformers model, or the embedded default"
     )
@@ -110,7 +114,7 @@ class BuildConfig(BaseModel):
 
 _MODELS: Final = (
     *(BuildConfig, GateBounds, Prices),
-    *(ChatSettings, ServeSettings, TokenPrices, VideoSettings),
+    *(ChatSettings, CompressionSettings, ServeSettings, TokenPrices, VideoSettings),
 )
 
 

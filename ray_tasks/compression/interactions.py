@@ -6,8 +6,8 @@ members, and those that ended later are left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,14 @@ from ray_tasks.retrieval.whole_vectors import Float32, Int64
 class InteractionMemory:
     """The records (n) of one wearer, what became of each, and the phrases (m) by which they are found.
 
-    compressed: prototype, kind, importance and entry of each record. actions, objects: (n,) numbers of phrases, -1
-    where a record has no object. phrases: the m distinct actions and objects. vectors: (m, d) their whole vectors.
-    settings: with which the records were compressed.
+    start_ms, end_ms: (n,) week time. compressed: prototype, kind, importance and entry of each record. actions,
+    objects: (n,) numbers of phrases, -1 where a record has no object. phrases: the m distinct actions and objects.
+    vectors: (m, d) their whole vectors. settings: with which the records were compressed.
     """
 
-    records: tuple[Record, ...]
+    records: Sequence[Record]
+    start_ms: Int64
+    end_ms: Int64
     compressed: Compressed
     actions: Int64
     objects: Int64
@@ -36,18 +38,12 @@ class InteractionMemory:
     vectors: Float32
     settings: CompressionSettings
 
+    def __post_init__(self) -> None:
+        if np.any(np.diff(self.end_ms) < 0):
+            raise ValueError("records are not in order of their end")
+
     def __len__(self) -> int:
         return len(self.records)
-
-    @cached_property
-    def start_ms(self) -> Int64:
-        """(n,) starts of the records, week time."""
-        return np.array([record.start_ms for record in self.records], np.int64)
-
-    @cached_property
-    def end_ms(self) -> Int64:
-        """(n,) ends of the records, ascending."""
-        return np.array([record.end_ms for record in self.records], np.int64)
 
     def visible(self, at_ms: int) -> int:
         """How many records, all of them first in order, end at or before a moment."""
@@ -55,7 +51,7 @@ class InteractionMemory:
 
     def kept(self, visible: int) -> npt.NDArray[np.bool_]:
         """(visible,) which of the first records are members of an entry."""
-        return self.compressed.entries[:visible] != DISCARDED
+        return np.asarray(self.compressed.entries[:visible] != DISCARDED, np.bool_)
 
     def assignments(self) -> dict[str, int]:
         """How many records came to their prototype in each way (Imprint Figure 6b)."""

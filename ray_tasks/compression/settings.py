@@ -2,65 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
 from typing import Final, Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS, MINUTE_MS
-from ray_tasks.errors import UsageError
 
 UNIT_MS: Final = {"minutes": MINUTE_MS, "hours": HOUR_MS, "days": DAY_MS}
 """The units that the elapsed time may have, in ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompressionSettings:
-    """What decides how records become a memory (Imprint sections 3.2 and 4.1). All cosines lie in [-1, 1].
+class CompressionSettings(BaseModel):
+    """What decides how records become a memory (Imprint sections 3.2 and 4.1); thresholds are cosines."""
 
-    history, history_weight, history_threshold: k, alpha_h and delta_h of the context. prototype_threshold,
-    most_prototypes: delta_g and N_max. decay, elapsed_unit: lambda and the unit of Delta T, which the paper does not
-    state; it says that lambda governs long horizons, and in hours all that is a day old would weigh e^-27, so: days.
-    least_importance: tau. merge_threshold: delta_m.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    prototypes, importance, consolidation: whether the stage is there (Tables 2 and 5). Without prototypes every record
-    is the first of its pattern; without importance all are kept and weigh 1. frequency, recency, distinctiveness:
-    whether the factor of Eq. 2 is there (Table 3). combine: how the importance of an entry follows from its members;
-    the largest, since a sum grows without bound beside the cosines of Eq. 3.
-    """
-
-    history: int = 5
-    history_weight: float = 0.5
-    history_threshold: float = 0.3
-    prototype_threshold: float = 0.75
-    most_prototypes: int = 300
-    decay: float = 1.14
-    elapsed_unit: Literal["minutes", "hours", "days"] = "days"
-    least_importance: float = 0.2
-    merge_threshold: float = 0.75
-    prototypes: bool = True
-    importance: bool = True
-    consolidation: bool = True
-    frequency: bool = True
-    recency: bool = True
-    distinctiveness: bool = True
-    combine: Literal["max", "mean"] = "max"
-
-    def __post_init__(self) -> None:
-        for name in ("history_threshold", "prototype_threshold", "merge_threshold"):
-            if not -1 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} is a cosine and must lie in [-1, 1], not {getattr(self, name)}")
-        if not 0 <= self.history_weight <= 1:
-            raise UsageError(f"history_weight must lie in [0, 1], not {self.history_weight}")
-        if self.history < 0 or self.most_prototypes < 1 or self.decay < 0 or self.least_importance < 0:
-            raise UsageError(
-                "history, decay and least_importance must not be negative, and most_prototypes must be at least 1"
-            )
-        if self.elapsed_unit not in UNIT_MS or self.combine not in ("max", "mean"):
-            raise UsageError("elapsed_unit must be minutes, hours or days, and combine must be max or mean")
-
-    def to_json(self) -> dict[str, object]:
-        """Plain values for a report or a cache key."""
-        return asdict(self)
+    history: int = Field(5, ge=0, description="k: records before this one that may be its context")
+    history_weight: float = Field(0.5, ge=0, le=1, description="alpha_h: the part of the context in its vector")
+    history_threshold: float = Field(0.3, ge=-1, le=1, description="delta_h: how near a record before must be")
+    prototype_threshold: float = Field(0.75, ge=-1, le=1, description="delta_g: how near a prototype must be")
+    most_prototypes: int = Field(300, ge=1, description="N_max: beyond it a record goes to the nearest one")
+    decay: float = Field(1.14, ge=0, description="lambda: loss of importance with time")
+    # The paper does not state it; it says that lambda governs long horizons, and in hours all that is a day old would
+    # weigh e^-27.
+    elapsed_unit: Literal["minutes", "hours", "days"] = Field("days", description="unit of the time that lambda counts")
+    least_importance: float = Field(0.2, ge=0, description="tau: below it a record is not kept")
+    merge_threshold: float = Field(0.75, ge=-1, le=1, description="delta_m: how near an entry must be, in both vectors")
+    # The largest, since a sum would grow without bound beside the cosines of Eq. 3.
+    combine: Literal["max", "mean"] = Field("max", description="importance of an entry from those of its members")
+    # Without prototypes every record is the first of its pattern; without importance all are kept, and weigh 1.
+    prototypes: bool = Field(True, description="whether there are event prototypes (Tables 2 and 5)")
+    importance: bool = Field(True, description="whether importance decides what is kept (Tables 2 and 5)")
+    consolidation: bool = Field(True, description="whether like records become one entry (Tables 2 and 5)")
+    frequency: bool = Field(True, description="whether importance grows with recurrence (Table 3)")
+    recency: bool = Field(True, description="whether importance falls with the time since the last one (Table 3)")
+    distinctiveness: bool = Field(True, description="whether importance falls with the number of prototypes (Table 3)")
 
     def without(self, *parts: str) -> CompressionSettings:
-        """These settings with stages or factors taken away; raises TypeError for a part that there is not."""
-        return replace(self, **dict.fromkeys(parts, False))  # type: ignore[arg-type]
+        """These settings with stages or factors taken away."""
+        return self.model_copy(update=dict.fromkeys(parts, False))

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ray_tasks.compression.files import INTERACTIONS_FILE, read_interactions
 from ray_tasks.corpus.recorded_time import RecordedTimeline
 from ray_tasks.index.inverted import InvertedIndex
 from ray_tasks.index.lexical import LexicalIndex
@@ -46,7 +47,8 @@ def load_wearer_memory(
 ) -> WearerMemory:
     """A wearer's memory from its files; `path_of` gives the checked local path of a file name.
 
-    `names` are the files that there are: a view may have inverted lists (`action.ivf`) beside its Flat index.
+    `names` are the files that there are: a view may have inverted lists (`action.ivf`) beside its Flat index, and the
+    memory may hold interactions.
 
     Vectors are memory-mapped, so processes of one machine share them. Raises MemoryMismatchError where an index and its
     rows do not belong together.
@@ -55,7 +57,8 @@ def load_wearer_memory(
     timeline = RecordedTimeline.from_intervals(_int64(recorded.column("start_ms")), _int64(recorded.column("end_ms")))
     views = {view: _load_view(view, path_of, timeline, model, names) for view in (*VIEWS, CAPTION_VIEW)}
     captions = views.pop(CAPTION_VIEW)
-    return WearerMemory(wearer, name, views, captions, timeline, memory_id)
+    interactions = read_interactions(path_of) if INTERACTIONS_FILE in names else None
+    return WearerMemory(wearer, name, views, captions, timeline, memory_id, interactions)
 
 
 def _load_view(

@@ -24,6 +24,7 @@ from ray_tasks.index.search import DEFAULT_DECAY, Float32, Float64, Int64, TopK,
 from ray_tasks.rows import VIEWS
 
 if TYPE_CHECKING:
+    from ray_tasks.compression.interactions import InteractionMemory
     from ray_tasks.index.inverted import InvertedIndex
 
 CAPTION_VIEW = "caption"
@@ -200,7 +201,10 @@ class ViewIndex:
 
 @dataclass(frozen=True)
 class WearerMemory:
-    """All that is remembered of one wearer: the four views and the captions they were made from."""
+    """All that is remembered of one wearer: the four views, the captions they were made from, and Imprint's memory.
+
+    interactions: there where the build made interaction records.
+    """
 
     wearer: str
     name: str
@@ -208,6 +212,7 @@ class WearerMemory:
     captions: ViewIndex
     timeline: RecordedTimeline
     memory_id: str
+    interactions: InteractionMemory | None = None
 
     def __post_init__(self) -> None:
         missing = [view for view in VIEWS if view not in self.views]

@@ -11,6 +11,7 @@ from ray_tasks.ledger import merge_ledgers
 from ray_tasks.scheduling.build import BuildOutcome, failure_lines
 from ray_tasks.scheduling.gates import GateResult
 from ray_tasks.storage.manifests import Manifest, WearerEntry, timestamp
+from ray_tasks.storage.shards import DoneRecord, Shard
 
 
 def assemble_manifest(
@@ -23,7 +24,8 @@ def assemble_manifest(
     """
     keys = _keys_by_wearer(outcome)
     entries = {
-        shard.wearer: WearerEntry.from_index(record, keys[shard.wearer]) for shard, record in outcome.indexes.items()
+        shard.wearer: WearerEntry.from_index(record, keys[shard.wearer], _interactions(shard, outcome))
+        for shard, record in outcome.indexes.items()
     }
     kept: tuple[str, ...] = ()
     if before and before.encoder == outcome.encoder:
@@ -42,6 +44,11 @@ def assemble_manifest(
         "failures": failure_lines(outcome.failures),
     }
     return Manifest(entries, outcome.encoder, config.embedding_model, timestamp(), build), kept
+
+
+def _interactions(wearer: Shard, outcome: BuildOutcome) -> tuple[DoneRecord, ...]:
+    record = outcome.interactions.get(wearer)
+    return (record,) if record else ()
 
 
 def with_gates(manifest: Manifest, gates: Iterable[GateResult]) -> Manifest:

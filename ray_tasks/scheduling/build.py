@@ -15,7 +15,7 @@ from ray_tasks.errors import DaybookError
 from ray_tasks.extraction.engines import make_extractor
 from ray_tasks.extraction.report import AtomReport
 from ray_tasks.ledger import Ledger
-from ray_tasks.scheduling import planning, planning_words
+from ray_tasks.scheduling import planning, planning_interactions, planning_words
 from ray_tasks.scheduling.models import ModelSource
 from ray_tasks.scheduling.planning import Records, compared_by
 from ray_tasks.scheduling.planning_words import Footage
@@ -58,15 +58,16 @@ class Reporter(Protocol):
 class BuildOutcome:
     """Everything a build made.
 
-    records: what is finished, by stage and shard. indexes: the whole records of the index stage. by_wearer: sums by
-    wearer and stage. ledgers: books of the sources by kind of file. problems: what was odd about source files, by
-    shard. misplaced: what was odd about the places and names of clips. report: atoms by view. wave_seconds: wall
-    seconds of each wave.
+    records: what is finished, by stage and shard. indexes, interactions: the whole records of these stages.
+    by_wearer: sums by wearer and stage. ledgers: books of the sources by kind of file. problems: what was odd about
+    source files, by shard. misplaced: what was odd about the places and names of clips. report: atoms by view.
+    wave_seconds: wall seconds of the waves of each stage.
     """
 
     encoder: str
     records: dict[str, dict[Shard, Finished]] = field(default_factory=lambda: {stage: {} for stage in STAGE_ORDER})
     indexes: dict[Shard, DoneRecord] = field(default_factory=dict)
+    interactions: dict[Shard, DoneRecord] = field(default_factory=dict)
     by_wearer: dict[str, dict[str, StageTotals]] = field(default_factory=dict)
     failures: list[ShardResult] = field(default_factory=list)
     ledgers: dict[str, Ledger] = field(default_factory=dict)
@@ -117,6 +118,8 @@ class BuildOutcome:
             self.report.add(AtomReport.from_json(record.extra["report"]))
         elif result.stage == "index":
             self.indexes[result.shard] = record
+        elif result.stage == "interactions":
+            self.interactions[result.shard] = record
 
 
 @dataclass
@@ -151,6 +154,8 @@ class Build:
             self._wave("records", planning_words.record_tasks(captions, self.config), outcome)
         self._wave("embed", planning.embed_tasks(records["extract"], records["join"], encoder=encoder), outcome)
         self._index(captions, outcome)
+        if self.config.records != "none":
+            self._compress(encoder, outcome)
         return outcome
 
     def _captions(self, layout: Layout, footage: Footage | None, outcome: BuildOutcome) -> Records:
@@ -181,6 +186,18 @@ class Build:
         whole = (outcome.whole(stage) for stage in ("part", "train", "fill"))
         self._wave("index", planning.index_tasks(*whole), outcome)
 
+    def _compress(self, encoder: str, outcome: BuildOutcome) -> None:
+        """Makes Imprint's memory of the records: day after day, since each goes on from the day before."""
+        settings = self.config.compression
+        self._wave("phrases", planning_interactions.phrase_tasks(outcome.whole("records"), encoder=encoder), outcome)
+
+        def upstream() -> tuple[Records, Records, Records]:
+            return outcome.whole("records"), outcome.whole("phrases"), outcome.whole("compress")
+
+        while tasks := planning_interactions.compress_tasks(*upstream(), settings):
+            self._wave("compress", tasks, outcome)
+        self._wave("interactions", planning_interactions.interaction_tasks(*upstream(), settings), outcome)
+
     def _wave(self, name: str, tasks: list[ShardTask], outcome: BuildOutcome) -> None:
         if self.selection:
             tasks = [task for task in tasks if self.selection.includes(task.stage, task.shard)]
@@ -202,8 +219,9 @@ class Build:
                     f"{name}: the language model does not answer ({result.failure and result.failure.message}); "
                     "finished shards are kept, so run the same command again when it does"
                 )
-        outcome.wave_seconds[name] = time.monotonic() - started
-        self.reporter.wave_finished(name, outcome.wave_seconds[name])
+        seconds = time.monotonic() - started
+        outcome.wave_seconds[name] = outcome.wave_seconds.get(name, 0.0) + seconds
+        self.reporter.wave_finished(name, seconds)
 
     def _settings(self, todo: Sequence[ShardTask]) -> WorkerSettings:
         """What workers need for these tasks; the models that they will ask answer from now on."""

@@ -15,17 +15,16 @@ from ray_tasks.embedding.encoder import encoder_identity
 from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.settings import TokenPrices
 from ray_tasks.extraction.engines import make_extractor
-from ray_tasks.scheduling import planning, planning_words
+from ray_tasks.scheduling import planning, planning_interactions, planning_words
 from ray_tasks.scheduling.models import WAITING_CPUS, model_of
 from ray_tasks.scheduling.planning import compared_by
 from ray_tasks.scheduling.selection import Recordings, Selection
-from ray_tasks.scheduling.tasks import Finished, ShardTask
+from ray_tasks.scheduling.tasks import ENCODER_STAGES, Finished, ShardTask
 from ray_tasks.storage.cache import ShardCache
 from ray_tasks.storage.run_rates import Rate, read_rates
 from ray_tasks.storage.shards import Shard
 from ray_tasks.storage.store import ObjectStore
 
-ENCODING: Final = "embed"
 UNKNOWN: Final = "no earlier run to go by"
 
 
@@ -175,11 +174,16 @@ class _Planner:
             unsegmented,
             _day,
         )
+        recorded: dict[Shard, Finished] = {}
+        unrecorded: set[Shard] = set()
         if self._config.records != "none":
-            self._stage("records", planning_words.record_tasks(captions, self._config), open_hours, _same)
+            tasks = planning_words.record_tasks(captions, self._config)
+            recorded, unrecorded = self._stage("records", tasks, open_hours, _same)
         tasks = planning.embed_tasks(extracted, joined, encoder=encoder)
         embedded, unembedded = self._stage("embed", tasks, unextracted | open_days, _same)
         self._index(planning.part_tasks(captions, extracted, joined, embedded), unembedded)
+        if self._config.records != "none":
+            self._interactions(recorded, unrecorded, encoder)
         return self._plan
 
     def _captions(self, recordings: Recordings) -> tuple[dict[Shard, Finished], set[Shard]]:
@@ -216,22 +220,47 @@ class _Planner:
         filled, open_fills = self._stage("fill", tasks, unknown | refilled, _same)
         self._stage("index", planning.index_tasks(parts, trained, filled), open_parts | open_fills, _wearer)
 
+    def _interactions(self, records: dict[Shard, Finished], unrecorded: set[Shard], encoder: str) -> None:
+        """From records to Imprint's memory; what follows a day to do is to do."""
+        settings = self._config.compression
+        tasks = planning_interactions.phrase_tasks(records, encoder=encoder)
+        phrases, open_days = self._stage("phrases", tasks, unrecorded, _day)
+        compressed: dict[Shard, Finished] = {}
+        behind = set(open_days)
+        while tasks := [
+            task
+            for task in planning_interactions.compress_tasks(records, phrases, compressed, settings)
+            if not any(_wearer(day) == _wearer(task.shard) and day <= task.shard for day in behind)
+        ]:
+            done, to_do = self._found(tasks)
+            compressed |= done
+            behind |= to_do
+        behind |= phrases.keys() - compressed.keys()
+        wearers = {_wearer(day) for day in behind}
+        self._plan.stages["compress"] = self._booked("compress", len(compressed), len(behind))
+        whole = {day: record for day, record in phrases.items() if _wearer(day) not in wearers}
+        tasks = planning_interactions.interaction_tasks(records, whole, compressed, settings)
+        self._stage("interactions", tasks, behind, _wearer)
+
     def _stage(
         self, name: str, tasks: Iterable[ShardTask], behind: set[Shard], unit: Callable[[Shard], Shard]
     ) -> tuple[dict[Shard, Finished], set[Shard]]:
         """Books a stage: its finished records, and the shards to do (unknown inputs `behind` count by their unit)."""
         to_do = {shard for shard in map(unit, behind) if self._wanted(name, shard)}
         unknown = [task for task in tasks if task.shard not in to_do and self._wanted(name, task.shard)]
-        found = self._cache.find_many(((task.stage, task.key) for task in unknown), verify=False)
-        records: dict[Shard, Finished] = {}
-        for task in unknown:
-            record = found.get((task.stage, task.key))
-            if record is None:
-                to_do.add(task.shard)
-            else:
-                records[task.shard] = Finished.of(record)
+        records, missing = self._found(unknown)
+        to_do |= missing
         self._plan.stages[name] = self._booked(name, len(records), len(to_do))
         return records, to_do
+
+    def _found(self, tasks: Iterable[ShardTask]) -> tuple[dict[Shard, Finished], set[Shard]]:
+        """Of some tasks, the records of those that are done, and the shards of the others."""
+        wanted = list(tasks)
+        found = self._cache.find_many(((task.stage, task.key) for task in wanted), verify=False)
+        records = {
+            task.shard: Finished.of(found[task.stage, task.key]) for task in wanted if (task.stage, task.key) in found
+        }
+        return records, {task.shard for task in wanted} - records.keys()
 
     def _wanted(self, stage: str, shard: Shard) -> bool:
         return self._selection is None or self._selection.includes(stage, shard)
@@ -239,9 +268,9 @@ class _Planner:
     def _booked(self, stage: str, cached: int, to_do: int) -> StagePlan:
         rate = self._rates.get(stage, Rate())
         gpus = rate.gpu_seconds / rate.seconds if rate.seconds else 0.0
-        if stage == ENCODING and self._config.encoder_gpus is not None:
+        if stage in ENCODER_STAGES and self._config.encoder_gpus is not None:
             gpus = self._config.encoder_gpus
-        planned = StagePlan(cached, to_do, rate.seconds_each, gpus, all_cpus=stage == ENCODING and not gpus)
+        planned = StagePlan(cached, to_do, rate.seconds_each, gpus, all_cpus=stage in ENCODER_STAGES and not gpus)
         if model := model_of(stage, self._config):
             planned.tokens_each, planned.prices = rate.tokens_each, model.prices
             planned.cpus = 1.0 if stage == "describe" else WAITING_CPUS

@@ -18,7 +18,7 @@ from ray_tasks.scheduling.making import Stages, embed_together, run_task
 from ray_tasks.scheduling.models import WAITING_CPUS, model_of
 from ray_tasks.scheduling.session import Cluster, ClusterError
 from ray_tasks.scheduling.stages import STAGES
-from ray_tasks.scheduling.tasks import ShardResult, ShardTask, WorkerSettings
+from ray_tasks.scheduling.tasks import ENCODER_STAGES, ShardResult, ShardTask, WorkerSettings
 from ray_tasks.scheduling.worker import Worker
 
 TASKS_PER_ROW: Final[Mapping[str, int]] = {"embed": 8, "extract": 2}
@@ -28,7 +28,7 @@ Texts of several shards are embedded together, for longer batches of equal lengt
 Fine and coarse extraction of an hour, which follow each other, share the reading of its captions.
 """
 
-GPU_STAGES: Final = frozenset({"embed", "train", "fill"})
+GPU_STAGES: Final = frozenset({*ENCODER_STAGES, "train", "fill"})
 """Stages that use a GPU where their worker has one; Ray shows a worker only the GPUs that it asked for."""
 
 LEAST_CALLS_EACH: Final = 4
@@ -124,7 +124,8 @@ class RayExecutor:
 
     def _pool(self, stage: str, model: ChatSettings | None, config: BuildConfig) -> _Pool | None:
         """The actors of a stage that holds something costly: an encoder, or a client of a language model."""
-        if stage == "embed" or (stage == "join" and model):  # windows of a language model are compared by vectors
+        # Windows of a language model are compared by vectors.
+        if stage in ENCODER_STAGES or (stage == "join" and model):
             return _Pool(self.cluster.encoders, self.cluster.encoder_cpus, self.cluster.encoder_gpus)
         if model is None:
             return None

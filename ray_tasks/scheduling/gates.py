@@ -90,6 +90,7 @@ def _gaps(wearer: str, totals: Mapping[str, StageTotals]) -> Iterator[str]:
         for name in ("observe", "describe", "caption", "extract", "segment", "join", "embed", "part", "index")
     )
     translate, narrate = totals.get("translate"), totals.get("narrate")
+    records = totals.get("records", empty)
     atoms = extract.rows + join.rows
     flows = [
         ("translation", "observations", translate.ledger.taken if translate else observe.rows, observe.rows),
@@ -101,6 +102,11 @@ def _gaps(wearer: str, totals: Mapping[str, StageTotals]) -> Iterator[str]:
         ("embedding", "atoms", embed.ledger.taken, atoms),
         ("the parts of the index", "atoms", part.ledger.taken, atoms),
         ("the index", "atoms", index.ledger.taken, atoms),
+        *(
+            (taker, "records", totals[stage].ledger.taken, records.rows)
+            for taker, stage in (("compression", "compress"), ("the memory of interactions", "interactions"))
+            if stage in totals
+        ),
     ]
     for taker, things, taken, given in flows:
         if taken != given:

@@ -22,7 +22,7 @@ STAGE_VERSIONS: Final[Mapping[str, str]] = {
     "translate": "1",
     "caption": "1",
     "narrate": "1",
-    "records": "1",
+    "records": "2",
     "extract": "1",
     "segment": "1",
     "join": "1",
@@ -31,6 +31,9 @@ STAGE_VERSIONS: Final[Mapping[str, str]] = {
     "train": "1",
     "fill": "1",
     "index": "2",
+    "phrases": "1",
+    "compress": "1",
+    "interactions": "1",
 }
 """Raise a version whenever the code of a stage gives another output for the same input."""
 

@@ -28,6 +28,7 @@ from ray_tasks.rows import (
 from ray_tasks.scheduling.index_stages import fill_part, make_part, merge_index, train_views
 from ray_tasks.scheduling.making import Stages
 from ray_tasks.scheduling.passing import captions_and_halo, captions_output, observations_output, table_output
+from ray_tasks.scheduling.stages_interactions import compress_day, embed_phrases, merge_interactions
 from ray_tasks.scheduling.stages_words import describe_hour, narrate_hour, record_hour, translate_hour
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.scheduling.worker import Worker
@@ -126,4 +127,7 @@ STAGES: Final[Stages] = {
     "train": train_views,
     "fill": fill_part,
     "index": merge_index,
+    "phrases": embed_phrases,
+    "compress": compress_day,
+    "interactions": merge_interactions,
 }

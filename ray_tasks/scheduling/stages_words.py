@@ -13,6 +13,7 @@ from ray_tasks.captioning.identity import Identities, Identity
 from ray_tasks.captioning.narrate import narrate
 from ray_tasks.captioning.translate import translate
 from ray_tasks.captioning.videos import VideoFile
+from ray_tasks.corpus.week_time import day_of
 from ray_tasks.extraction.records.engines import make_record_extractor
 from ray_tasks.extraction.records.types import RECORD_SCHEMA
 from ray_tasks.rows import Caption, from_table, to_table
@@ -61,4 +62,5 @@ def record_hour(task: ShardTask, worker: Worker) -> StageOutput:
     extractor = make_record_extractor(config.records, config.llm, lambda: worker.chat)
     captions, halo = captions_and_halo(task, worker)
     made = extractor.extract(captions, halo, wearer=task.shard.wearer)
-    return table_output(to_table(made.records, RECORD_SCHEMA), made.ledger, calls=made.calls)
+    ends = sorted({day_of(record.end_ms) for record in made.records})
+    return table_output(to_table(made.records, RECORD_SCHEMA), made.ledger, {"ends": ends}, made.calls)

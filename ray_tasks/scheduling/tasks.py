@@ -21,8 +21,12 @@ STAGE_ORDER: Final = (
     *("observe", "describe", "translate", "caption", "narrate"),
     *("extract", "segment", "join", "records", "embed"),
     *("part", "train", "fill", "index"),
+    *("phrases", "compress", "interactions"),
 )
 """The stages of a build, in the order in which they run."""
+
+ENCODER_STAGES: Final = frozenset({"embed", "phrases"})
+"""Stages that embed texts."""
 
 PLANNED_EXTRA: Final[Mapping[str, str]] = {
     "observe": "touches",
@@ -30,6 +34,7 @@ PLANNED_EXTRA: Final[Mapping[str, str]] = {
     "translate": "touches",
     "caption": "tail",
     "narrate": "tail",
+    "records": "ends",
     "part": "counts",
 }
 """The part of a record's `extra` from which the next stage is planned, by stage."""

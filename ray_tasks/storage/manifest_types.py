@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,13 +33,22 @@ class WearerEntry:
     shards: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def from_index(cls, record: DoneRecord, shards: Mapping[str, Mapping[str, str]]) -> WearerEntry:
-        """The entry of a wearer from the record of the index stage; the record's shard is the wearer."""
-        prefix = ShardCache.prefix(record.stage, record.key)
+    def from_index(
+        cls, record: DoneRecord, shards: Mapping[str, Mapping[str, str]], beside: Sequence[DoneRecord] = ()
+    ) -> WearerEntry:
+        """The entry of a wearer from the record of the index stage, and of stages whose files lie beside the index.
+
+        The records' shard is the wearer.
+        """
+        files = {
+            name: (f"{ShardCache.prefix(made.stage, made.key)}/{name}", sha)
+            for made in (record, *beside)
+            for name, (sha, _) in made.files.items()
+        }
         return cls(
             record.shard,
             wearer_name(record.shard),
-            {name: (f"{prefix}/{name}", sha) for name, (sha, _) in sorted(record.files.items())},
+            dict(sorted(files.items())),
             record.extra["counts"],
             {int(day): (bounds[0], bounds[1]) for day, bounds in record.extra["day_bounds"].items()},
             shards,

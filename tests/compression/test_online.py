@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from ray_tasks.compression.online import DISCARDED, Compressed, Compressor, OrderError
 from ray_tasks.compression.prototypes import Kind
 from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS, MINUTE_MS
-from ray_tasks.errors import UsageError
 from tests.compression.reference import compress
 
 SMALL = CompressionSettings(most_prototypes=6, history=3)
@@ -91,7 +90,7 @@ def test_what_comes_later_changes_nothing_of_what_was_before(seed: int, cut: int
 
 def test_more_records_than_one_block_are_compared_as_in_the_loop() -> None:
     vectors, starts = stream(3, 700, kinds=150, spread=0.12)
-    settings = replace(SMALL, most_prototypes=40, merge_threshold=0.9, importance=False)
+    settings = SMALL.model_copy(update={"most_prototypes": 40, "merge_threshold": 0.9, "importance": False})
     found = rows(run(vectors, starts, settings))
     assert [row[3] for row in found] == [row[3] for row in compress(vectors, starts, settings)]
     assert 150 < len({row[3] for row in found}) < 700
@@ -108,7 +107,7 @@ def test_each_way_to_a_prototype_occurs_and_is_told_apart() -> None:
 
 def test_a_switch_changes_what_it_should_and_nothing_before_it() -> None:
     vectors, starts = stream(5, 120, kinds=12)
-    strict = replace(SMALL, least_importance=0.5)
+    strict = SMALL.model_copy(update={"least_importance": 0.5})
     full = run(vectors, starts, strict)
     assert (full.entries == DISCARDED).any()
     kept = run(vectors, starts, strict.without("importance"))
@@ -127,8 +126,8 @@ def test_a_switch_changes_what_it_should_and_nothing_before_it() -> None:
 
 def test_without_history_a_record_is_its_own_context() -> None:
     vectors, starts = stream(7, 50)
-    assert rows(run(vectors, starts, replace(SMALL, history=0))) == rows(
-        run(vectors, starts, replace(SMALL, history_weight=0.0))
+    assert rows(run(vectors, starts, SMALL.model_copy(update={"history": 0}))) == rows(
+        run(vectors, starts, SMALL.model_copy(update={"history_weight": 0.0}))
     )
 
 
@@ -136,7 +135,7 @@ def test_history_does_not_reach_across_the_night() -> None:
     vectors, _ = stream(9, 2, kinds=1, spread=0.4)
     close = [20 * HOUR_MS, 20 * HOUR_MS + MINUTE_MS]
     apart = [20 * HOUR_MS, 2 * DAY_MS]
-    settings = replace(SMALL, history_threshold=-1.0).without("importance")
+    settings = SMALL.model_copy(update={"history_threshold": -1.0}).without("importance")
     near, far = (Compressor(12, settings) for _ in range(2))
     near.feed(vectors, close, close)
     far.feed(vectors, apart, apart)
@@ -169,5 +168,5 @@ def test_nothing_is_compressed_to_nothing() -> None:
     ],
 )
 def test_settings_outside_their_range_are_refused(name: str, value: object) -> None:
-    with pytest.raises(UsageError, match=name):
-        CompressionSettings(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ValidationError, match=name):
+        CompressionSettings.model_validate({name: value})
