@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
 from rich.table import Table
 
 from jobs.console import console, ends_well, print_json, run_app
+from jobs.inspect_interactions import interactions_of, show_interactions
 from jobs.options import DEFAULT_ROOT, JsonOption, RootOption, WearersOption
 from ray_tasks.corpus.week_time import HOUR_MS, format_for_people
 from ray_tasks.errors import UsageError
@@ -26,7 +27,10 @@ def inspect(
     root: RootOption = DEFAULT_ROOT,
     wearer: WearersOption = None,
     memory: Annotated[str | None, typer.Option(help="A memory's id; the current one by default.")] = None,
-    examples: Annotated[int, typer.Option(help="Atoms to show of each view.", min=0)] = EXAMPLES,
+    method: Annotated[
+        Literal["imprint"] | None, typer.Option(help="Show what this method remembers: its patterns that recur.")
+    ] = None,
+    examples: Annotated[int, typer.Option(help="Atoms to show of each view, or patterns.", min=0)] = EXAMPLES,
     json: JsonOption = False,
 ) -> None:
     """Show what is in a memory: wearers, days, hours, atoms of each view, and examples.
@@ -34,13 +38,17 @@ def inspect(
     Example:
 
         daybook inspect --root memories --wearer A1_JAKE --examples 5
+        daybook inspect --root memories --wearer A1_JAKE --method imprint --examples 20
     """
     store = open_store(root)
     manifest = _named(store, memory) if memory else current_manifest(store)
     chosen = wearer or sorted(manifest.wearers)
     contents = {}
     for name in chosen:
-        contents[name] = _contents(manifest, open_wearer(store, manifest, name), examples)
+        opened = open_wearer(store, manifest, name)
+        contents[name] = (
+            interactions_of(manifest, opened, examples) if method else _contents(manifest, opened, examples)
+        )
     if json:
         print_json(
             {
@@ -53,7 +61,7 @@ def inspect(
         return
     console.print(f"memory {manifest.memory_id}, made {manifest.created}, vectors of {manifest.encoder}")
     for name, content in contents.items():
-        _show_wearer(name, content)
+        (show_interactions if method else _show_wearer)(name, content)
 
 
 def _named(store: ObjectStore, memory_id: str) -> Manifest:

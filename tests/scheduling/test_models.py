@@ -61,6 +61,9 @@ def test_a_model_is_up_from_the_first_stage_that_asks_it_to_the_last() -> None:
         "train",
         "fill",
         "index",
+        "phrases",
+        "compress",
+        "interactions",
     ]
 
 
