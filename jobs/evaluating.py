@@ -16,6 +16,7 @@ from jobs.answering import Respondent
 from jobs.exams import BENCHMARKS, Asked, Exam, has_errors, hits
 from ray_tasks.evaluation.answers import ScoredAnswer
 from ray_tasks.evaluation.asking import Batch
+from ray_tasks.evaluation.one_core import products_on_one_core
 from ray_tasks.evaluation.runner import Evaluation, assemble, evaluate_many, evaluate_questions
 from ray_tasks.retrieval.types import AsyncMethod
 
@@ -52,29 +53,31 @@ def ask_here(
             on_batch(batch)
 
     if not isinstance(method, AsyncMethod):
-        return evaluate_questions(
-            exam.questions,
-            memory,
-            method,
-            clock=time.perf_counter,
-            benchmark=exam.asked.benchmark,
-            on_batch=store,
-            kept=kept,
-        )
+        with products_on_one_core():
+            return evaluate_questions(
+                exam.questions,
+                memory,
+                method,
+                clock=time.perf_counter,
+                benchmark=exam.asked.benchmark,
+                on_batch=store,
+                kept=kept,
+            )
     model = exam.choice.model
-    return asyncio.run(
-        evaluate_many(
-            exam.questions,
-            memory,
-            method,
-            keep=exam.answers.add,
-            in_flight=model.concurrency * max(1, len(model.urls)) if model else 1,
-            clock=time.perf_counter,
-            benchmark=exam.asked.benchmark,
-            on_batch=on_batch,
-            kept=kept,
+    with products_on_one_core():
+        return asyncio.run(
+            evaluate_many(
+                exam.questions,
+                memory,
+                method,
+                keep=exam.answers.add,
+                in_flight=model.concurrency * max(1, len(model.urls)) if model else 1,
+                clock=time.perf_counter,
+                benchmark=exam.asked.benchmark,
+                on_batch=on_batch,
+                kept=kept,
+            )
         )
-    )
 
 
 def all_kept(exam: Exam, kept: dict[str, ScoredAnswer]) -> Evaluation:

@@ -7,6 +7,7 @@ its error. Only evidence that breaks a rule ends the whole evaluation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ray_tasks.engines.counts import CallCounts
@@ -14,7 +15,7 @@ from ray_tasks.evaluation.answers import ScoredAnswer, score_answer
 from ray_tasks.evaluation.metrics import EvidenceError
 from ray_tasks.evaluation.questions import BenchmarkQuestion
 from ray_tasks.index.memory import WearerMemory
-from ray_tasks.retrieval.types import Answer, Method, Question
+from ray_tasks.retrieval.types import Answer, Method, Preparing, Question
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,14 @@ def cut_batches(questions: Iterable[BenchmarkQuestion], size: int) -> list[tuple
         raise ValueError(f"batch_size must be at least 1, not {size}")
     in_order = sorted(questions, key=lambda entry: entry.question.at_ms)
     return [tuple(in_order[first : first + size]) for first in range(0, len(in_order), size)]
+
+
+def prepare_batches(batches: Sequence[Sequence[BenchmarkQuestion]], method: Method) -> None:
+    """Has a method that can prepare itself do so for the questions of some batches."""
+    if isinstance(method, Preparing):
+        # What fails here fails again when the question is asked, where its error is kept.
+        with suppress(Exception):
+            method.prepare([entry.question for batch in batches for entry in batch])
 
 
 def answer_batch(

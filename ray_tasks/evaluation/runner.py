@@ -12,7 +12,7 @@ from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.steps import gather
 from ray_tasks.evaluation import aggregate
 from ray_tasks.evaluation.answers import ScoredAnswer
-from ray_tasks.evaluation.asking import Batch, answer_batch, cut_batches
+from ray_tasks.evaluation.asking import Batch, answer_batch, cut_batches, prepare_batches
 from ray_tasks.evaluation.asking_many import Keep, ManyAsker, Turns
 from ray_tasks.evaluation.duplicates import DuplicateReport, report_duplicates
 from ray_tasks.evaluation.questions import BenchmarkQuestion
@@ -20,6 +20,8 @@ from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.types import Method
 
 DEFAULT_BATCH: Final = 32
+PREPARED: Final = 16
+"""Batches that a method may prepare itself for at once."""
 MANY_BATCH: Final = 8
 """Questions of which progress is told together where each is asked by itself."""
 
@@ -91,7 +93,10 @@ def evaluate_questions(
     begun = clock()
     known = dict(kept or {})
     batches: list[Batch] = []
-    for entries in cut_batches((entry for entry in questions if entry.question.question_id not in known), batch_size):
+    left = cut_batches((entry for entry in questions if entry.question.question_id not in known), batch_size)
+    for number, entries in enumerate(left):
+        if number % PREPARED == 0:
+            prepare_batches(left[number : number + PREPARED], method)
         batches.append(answer_batch(entries, memory, method, clock=clock, benchmark=benchmark))
         if on_batch:
             on_batch(batches[-1])

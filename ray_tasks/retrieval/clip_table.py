@@ -17,30 +17,39 @@ from ray_tasks.corpus.recorded_time import RecordedTimeline
 from ray_tasks.corpus.week_time import MINUTE_MS
 from ray_tasks.index.memory import ViewIndex, WearerMemory
 from ray_tasks.retrieval.coarse_rows import CoarseRows
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, as_cosines, whole_vectors
+from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, whole_vectors
 
 FINE_VIEWS = ("action", "utterance")
 COARSE_VIEWS = ("activity", "conversation")
 GAP_MS = 2 * MINUTE_MS
 """Clips further apart than this belong to different recordings; no window of neighbours crosses such a gap."""
 
-_CLIPS_AT_ONCE = 64  # a block of scores that stays in the processor's cache
+_ROWS_AT_ONCE = 1024  # a block of scores that stays in the processor's cache
+
+
+@dataclass(frozen=True)
+class EqualClips:
+    """Clips, ascending, that have `rows` rows each; these lie together from position `first` on."""
+
+    rows: int
+    first: int
+    clips: Int64
 
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Rows of one view in order of their clip.
+    """Rows of one view; those of a clip lie together, and so do the clips that have equally many.
 
-    vectors (rows, d) whole numbers; clips (rows,) ascending clip numbers; row_numbers (rows,) their rows in the view;
-    filled (k,) the clips that have rows, firsts (k + 1,) where each one's rows begin, and the number of rows.
+    vectors (rows, d) whole numbers; row_numbers (rows,) their rows in the view; firsts (clips,) and counts (clips,)
+    where each clip's rows begin, and how many it has; equal: the clips that have any, by their number of rows.
     """
 
     view: ViewIndex
     vectors: Float32
-    clips: Int64
     row_numbers: Int64
-    filled: Int64
     firsts: Int64
+    counts: Int64
+    equal: tuple[EqualClips, ...]
 
     @classmethod
     def of(cls, view: ViewIndex, clip_ends: Int64) -> RowBlock:
@@ -49,37 +58,41 @@ class RowBlock:
         A clip that has ended therefore holds no row that has not. Rows that outlast every clip are left out.
         """
         clips = np.maximum(view.caption_rows, np.searchsorted(clip_ends, view.end_ms))
-        order = np.argsort(clips, kind="stable")
-        order = order[clips[order] < len(clip_ends)]
-        filled, firsts = np.unique(clips[order], return_index=True)
+        rows = np.flatnonzero(clips < len(clip_ends))
+        counts = np.bincount(clips[rows], minlength=len(clip_ends))
+        order = rows[np.lexsort((rows, clips[rows], counts[clips[rows]]))]
+        by_count = np.argsort(counts, kind="stable")
+        firsts = np.empty(len(clip_ends), np.int64)
+        firsts[by_count] = np.cumsum(counts[by_count]) - counts[by_count]
+        equal = (np.flatnonzero(counts == number) for number in np.unique(counts[counts > 0]))
         return cls(
             view=view,
             vectors=whole_vectors(view.vectors[order]),
-            clips=clips[order],
             row_numbers=order,
-            filled=filled,
-            firsts=np.append(firsts, len(order)).astype(np.int64),
+            firsts=firsts,
+            counts=counts,
+            equal=tuple(EqualClips(int(counts[same[0]]), int(firsts[same[0]]), same) for same in equal),
         )
 
     def positions(self, clip: int) -> range:
         """Positions in this block of a clip's rows."""
-        low, high = np.searchsorted(self.clips, [clip, clip + 1])
-        return range(int(low), int(high))
+        first = int(self.firsts[clip])
+        return range(first, first + int(self.counts[clip]))
 
-    def best_in_clips(self, queries: Float32, best: Float64) -> None:
-        """Raises best (clips, m) to the largest cosine of each clip's rows with m whole query vectors.
+    def best_in_clips(self, queries: Float32, best: Float32) -> None:
+        """Raises best (clips, m) to the largest product of each clip's rows with m whole query vectors.
 
         `best` may hold only the first clips, as many as can be seen; the others are not looked at.
         """
-        step = _CLIPS_AT_ONCE
-        filled = int(np.searchsorted(self.filled, len(best)))
-        for first in range(0, filled, step):
-            last = min(first + step, filled)
-            low, high = int(self.firsts[first]), int(self.firsts[last])
-            scores = self.vectors[low:high] @ queries.T
-            largest = np.maximum.reduceat(scores, self.firsts[first:last] - low, axis=0)
-            clips = self.filled[first:last]
-            best[clips] = np.maximum(best[clips], as_cosines(largest))
+        for same in self.equal:
+            step = max(1, _ROWS_AT_ONCE // same.rows)
+            seen = int(np.searchsorted(same.clips, len(best)))
+            for place in range(0, seen, step):
+                clips = same.clips[place : min(place + step, seen)]
+                low = same.first + place * same.rows
+                scores = self.vectors[low : low + len(clips) * same.rows] @ queries.T
+                largest = scores.reshape(len(clips), same.rows, len(queries)).max(axis=1)
+                best[clips] = np.maximum(best[clips], largest)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.agents import Curation, Draft, DraftingAgent, Reply, ResponseAgent, SamplingAgent
 from ray_tasks.retrieval.trace import Round, Trace
-from ray_tasks.retrieval.types import Answer, Evidence, Question
+from ray_tasks.retrieval.types import Answer, Evidence, Preparing, Question
 
 
 @runtime_checkable
@@ -35,6 +36,11 @@ class EgoCite:
     sampling: SamplingAgent
     response: ResponseAgent
     name: str = "egocite"
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """See Preparing."""
+        if isinstance(self.drafting, Preparing):
+            self.drafting.prepare(questions)
 
     def answer(self, question: Question, memory: WearerMemory) -> Answer:
         """Answers from what `memory` held at the question's time."""

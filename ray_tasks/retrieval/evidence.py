@@ -34,8 +34,7 @@ def clip_evidence(table: ClipTable, clips: Int64, queries: Float32, scores: Floa
 
 def _best_rows(block: RowBlock, clips: Int64, queries: Float32) -> list[tuple[int, int, float]]:
     """(number in clips, position in the block, fit) of the best row of every clip that has rows."""
-    low = np.searchsorted(block.clips, clips, side="left")
-    counts = np.searchsorted(block.clips, clips, side="right") - low
+    low, counts = block.firsts[clips], block.counts[clips]
     having = np.flatnonzero(counts)
     if not len(having):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -78,13 +78,18 @@ class EvidenceRows:
         """The stemmed words of each item's rows."""
         words: list[set[str]] = [set() for _ in self.items]
         for owner, text in zip(self.owners, self.texts, strict=True):
-            words[owner].update(tokenize(text))
+            words[owner] |= _words(text)
         return [frozenset(found) for found in words]
 
     def rarity(self, token: str) -> float:
         """BM25's idf of a stemmed word among the captions that the question may see."""
         holding = len(self.table.captions.lexical.postings(token, self.visible)[0])
         return float(np.log1p((self.visible - holding + 0.5) / (holding + 0.5)))
+
+
+@lru_cache(maxsize=1 << 15)  # questions of one time share much of their evidence
+def _words(text: str) -> frozenset[str]:
+    return frozenset(tokenize(text))
 
 
 def _standing(items: Sequence[Evidence]) -> Float64:

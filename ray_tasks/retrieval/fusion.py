@@ -44,5 +44,8 @@ def time_scores(measured: Measured, weights: FusionWeights, decay: float) -> Flo
 
 def best_clips(scores: Float64, k: int) -> Int64:
     """The k best clips, best first; ties go to the earlier clip."""
-    best: Int64 = np.lexsort((np.arange(len(scores)), -scores))[:k].astype(np.int64)
-    return best
+    low = -scores
+    if k < len(low):
+        candidates = np.flatnonzero(low <= np.partition(low, k - 1)[k - 1])
+        return candidates[np.argsort(low[candidates], kind="stable")[:k]]
+    return np.argsort(low, kind="stable")

@@ -17,7 +17,7 @@ from ray_tasks.retrieval.agents import Draft
 from ray_tasks.retrieval.evidence import clip_evidence
 from ray_tasks.retrieval.fusion import best_clips, content_scores, time_scores
 from ray_tasks.retrieval.settings import RetrievalSettings
-from ray_tasks.retrieval.signals import Measured, measure
+from ray_tasks.retrieval.signals import Measured, measure, search_texts
 from ray_tasks.retrieval.trace import Call, Found, Round
 from ray_tasks.retrieval.types import Embed, Evidence, Question
 from ray_tasks.retrieval.weights import FusionWeights
@@ -49,9 +49,16 @@ class RulePlanner:
         """The pool of each question."""
         return [self._draft(one) for one in self._measure(questions, memory)]
 
+    @property
+    def _use_choices(self) -> bool:
+        return self._settings.use_choices and self._settings.rounds > 1
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Has an embedder that remembers its texts embed all that these questions are searched with."""
+        self._embed(search_texts(questions, use_choices=self._use_choices))
+
     def _measure(self, questions: Sequence[Question], memory: WearerMemory) -> Iterator[Measured]:
-        use_choices = self._settings.use_choices and self._settings.rounds > 1
-        return measure(questions, memory, self._embed, self._weights, use_choices=use_choices)
+        return measure(questions, memory, self._embed, self._weights, use_choices=self._use_choices)
 
     def explain(self, question: Question, memory: WearerMemory) -> tuple[Round, ...]:
         """The rounds of a question's draft: what each looked for, and its best clips with what time added to each.

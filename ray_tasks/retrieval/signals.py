@@ -21,7 +21,7 @@ from ray_tasks.retrieval.queries import Variants, make_variants
 from ray_tasks.retrieval.time_query import TimeQuery, parse_time_query
 from ray_tasks.retrieval.types import Embed, Question
 from ray_tasks.retrieval.weights import FusionWeights, Signal, Variant
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, cosines, whole_vectors
+from ray_tasks.retrieval.whole_vectors import NO_ROW, Float32, Float64, as_cosines, whole_vectors
 from ray_tasks.retrieval.window_words import WindowWords
 
 WINDOW_REACH = 6
@@ -59,13 +59,14 @@ class Measured:
 
 def z_scores(values: Float64) -> Float64:
     """Values (n,) in standard deviations from their mean, clipped to -4..12; zeros for NaN and where all are equal."""
-    scores = np.zeros(len(values))
-    known = ~np.isnan(values)
-    measured = values[known]
-    deviation = float(measured.std()) if len(measured) else 0.0
-    if deviation > 1e-9:
-        scores[known] = np.clip((measured - measured.mean()) / deviation, Z_LOW, Z_HIGH)
-    return scores
+    unknown = np.isnan(values)
+    if unknown.any():
+        scores = np.zeros(len(values))
+        scores[~unknown] = z_scores(values[~unknown])
+        return scores
+    centred = values - values.mean() if len(values) else values
+    deviation = float(np.sqrt(np.mean(centred * centred))) if len(values) else 0.0
+    return np.clip(centred / deviation, Z_LOW, Z_HIGH) if deviation > 1e-9 else np.zeros(len(values))
 
 
 def measure(
@@ -88,12 +89,9 @@ def measure(
 def _measure_group(
     questions: Sequence[Question], table: ClipTable, embed: Embed, weights: FusionWeights, use_choices: bool
 ) -> Iterator[Measured]:
-    variants = [
-        make_variants(question.text, tuple(text for _, text in question.choices) if use_choices else (), question.at_ms)
-        for question in questions
-    ]
+    variants = [_variants_of(question, use_choices) for question in questions]
     visible = [table.visible(question.at_ms) for question in questions]
-    texts = list(dict.fromkeys(text for v in variants for text in _dense_texts(v)))
+    texts = search_texts(questions, use_choices=use_choices)
     column_of = {text: number for number, text in enumerate(texts)}
     queries = whole_vectors(check_dimension(embed(texts), table))
     similarities = _similarities(table, queries, max(visible, default=0))
@@ -110,17 +108,27 @@ def _measure_group(
         )
 
 
+def search_texts(questions: Sequence[Question], *, use_choices: bool = True) -> list[str]:
+    """All texts whose vectors measure needs for some questions, each once."""
+    variants = (_variants_of(question, use_choices) for question in questions)
+    return list(dict.fromkeys(text for v in variants for text in _dense_texts(v)))
+
+
+def _variants_of(question: Question, use_choices: bool) -> Variants:
+    choices = tuple(text for _, text in question.choices) if use_choices else ()
+    return make_variants(question.text, choices, question.at_ms)
+
+
 def _dense_texts(variants: Variants) -> list[str]:
     return [variants.question, variants.core, *(text for text in (*variants.with_choice, *variants.choices) if text)]
 
 
-def _similarities(table: ClipTable, queries: Float32, visible: int) -> dict[Signal, Float64]:
-    """Cosines of every clip's best row, and of its own vector, with every text; shapes (texts, visible)."""
-    best = np.full((visible, len(queries)), -1.0)
+def _similarities(table: ClipTable, queries: Float32, visible: int) -> dict[Signal, Float32]:
+    """Products of every clip's best row, and of its own vector, with every text; shapes (texts, visible)."""
+    best = np.full((visible, len(queries)), NO_ROW, np.float32)
     for block in table.blocks:
         block.best_in_clips(queries, best)
-    own = cosines(table.vectors[:visible], queries)
-    return {"dense": np.ascontiguousarray(best.T), "clip": np.ascontiguousarray(own.T)}
+    return {"dense": np.ascontiguousarray(best.T), "clip": queries @ table.vectors[:visible].T}
 
 
 def check_dimension(vectors: Float32, table: ClipTable) -> Float32:
@@ -139,7 +147,7 @@ def _columns(
     variants: Variants,
     table: ClipTable,
     weights: FusionWeights,
-    similarities: dict[Signal, Float64],
+    similarities: dict[Signal, Float32],
     column_of: dict[str, int],
     queries: Float32,
 ) -> dict[tuple[Signal, Variant], Float64]:
@@ -163,7 +171,7 @@ def _columns(
         elif term.signal == "coarse":
             values = list(coarse_cosines(table.coarse, queries[[column_of[text] for text in texts]], at_ms, n))
         else:
-            values = [similarities[term.signal][column_of[text], :n] for text in texts]
+            values = [as_cosines(similarities[term.signal][column_of[text], :n]) for text in texts]
         columns[term.signal, term.variant] = _largest(values, n)
     return columns
 

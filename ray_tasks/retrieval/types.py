@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -91,6 +92,18 @@ class Method(Protocol):
 
     def answer_many(self, questions: list[Question], memory: WearerMemory) -> list[Answer]:
         """The same for a batch of one wearer's questions, in their order; each as if it were asked alone."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A Method, or an agent of one, that does some work once for many questions, with less effort than batch by batch.
+
+    It changes no answer: it may only fill the memory of an embedder.
+    """
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Does that work for questions that are about to be asked."""
         ...
 
 

@@ -16,6 +16,8 @@ Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
 SCALE = 4000.0
+NO_ROW = -(SCALE**2)
+"""The product of opposite vectors, for clips without rows."""
 
 
 def whole_vectors(vectors: Float32) -> Float32:

@@ -7,7 +7,7 @@ round it (measured: about +2 points of hit). A window never crosses a gap in the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class WindowWords:
     high: Int64
     norm: Float64
     k1: float
+    _known: dict[str, Float64 | None] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, table: ClipTable, visible: int, reach: int, *, k1: float = 1.5, b: float = 0.5) -> WindowWords:
@@ -40,14 +41,22 @@ class WindowWords:
         """BM25 of each window for a set of stemmed terms; shape (visible,)."""
         scores = np.zeros(self.visible)
         for term in dict.fromkeys(tokens):
-            rows, counts = self.lexical.postings(term, self.visible)
-            if not len(rows):
-                continue
-            sums = np.zeros(self.visible + 1)
-            sums[rows + 1] = counts
-            sums = np.cumsum(sums)
-            found = sums[self.high] - sums[self.low]
-            holding = int(np.count_nonzero(found))
-            idf = np.log1p((self.visible - holding + 0.5) / (holding + 0.5))
-            scores += idf * found * (self.k1 + 1) / (found + self.norm)
+            if term not in self._known:  # a question's variants share most of their terms
+                self._known[term] = self._of_term(term)
+            known = self._known[term]
+            if known is not None:
+                scores += known
         return scores
+
+    def _of_term(self, term: str) -> Float64 | None:
+        """What one term adds to each window; None where no visible clip holds it."""
+        rows, counts = self.lexical.postings(term, self.visible)
+        if not len(rows):
+            return None
+        sums = np.zeros(self.visible + 1)
+        sums[rows + 1] = counts
+        sums = np.cumsum(sums)
+        found = sums[self.high] - sums[self.low]
+        holding = int(np.count_nonzero(found))
+        idf = np.log1p((self.visible - holding + 0.5) / (holding + 0.5))
+        return np.asarray(idf * found * (self.k1 + 1) / (found + self.norm), np.float64)

@@ -18,6 +18,7 @@ from ray_tasks.evaluation.answers import ScoredAnswer
 from ray_tasks.evaluation.asking_many import ManyAsker, Turns
 from ray_tasks.evaluation.kept import KeptAnswers
 from ray_tasks.evaluation.metrics import EvidenceError
+from ray_tasks.evaluation.one_core import products_on_one_core
 from ray_tasks.evaluation.questions import BenchmarkQuestion
 from ray_tasks.index.memory import MemoryMismatchError, WearerMemory
 from ray_tasks.retrieval.settings import RetrievalSettings
@@ -83,6 +84,7 @@ class AskingActor:
     """Answers pieces of several evaluations; as many pieces at once as the driver sends."""
 
     def __init__(self, source: Source, orders: Sequence[Order], in_flight: int) -> None:
+        products_on_one_core()
         self._source, self._in_flight = source, in_flight
         self._orders = orders
         self._askers: dict[int, ManyAsker] = {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -174,3 +174,22 @@ def test_repeated_ids_and_mixed_wearers_are_refused(make_question: MakeQuestion)
 def test_no_questions_are_an_empty_evaluation() -> None:
     evaluation = run([], FakeMethod())
     assert (evaluation.overall.n, evaluation.overall.accuracy.percent, evaluation.answers) == (0, None, ())
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_method_is_prepared_for_many_batches_at_once_and_may_fail_at_it(
+    make_question: MakeQuestion, fails: bool
+) -> None:
+    class Prepared(FakeMethod):
+        told: ClassVar[list[list[str]]] = []
+
+        def prepare(self, questions: Sequence[Question]) -> None:
+            self.told.append([question.question_id for question in questions])
+            if fails:
+                raise RuntimeError("a text that cannot be embedded")
+
+    Prepared.told.clear()
+    questions = [make_question(str(number), at_ms=1_000_000 + number) for number in range(40)]
+    evaluation = run(questions, Prepared(), batch_size=2)
+    assert Prepared.told == [[str(number) for number in range(32)], [str(number) for number in range(32, 40)]]
+    assert not any(answer.error for answer in evaluation.answers)

@@ -10,7 +10,7 @@ import numpy as np
 from ray_tasks.corpus.week_time import HOUR_MS, MINUTE_MS, parse_week_time
 from ray_tasks.retrieval import clip_table
 from ray_tasks.retrieval.clip_table import ClipTable
-from ray_tasks.retrieval.whole_vectors import cosines, whole_vectors
+from ray_tasks.retrieval.whole_vectors import NO_ROW, as_cosines, cosines, whole_vectors
 from tests.retrieval.small_memory import Clip, a_week, clock, embed, make_memory
 
 
@@ -66,12 +66,12 @@ def test_best_row_of_each_clip_is_the_largest_of_its_cosines() -> None:
     clips.append(Clip(clock(1, 10, 30), (), ("Mara: I hold h",)))
     table = ClipTable.of(make_memory(clips))
     queries = whole_vectors(embed(["I hold c", "see h", "nothing at all"]))
-    best = np.full((len(table), 3), -1.0)
+    best = np.full((len(table), 3), NO_ROW, np.float32)
     for block in table.blocks:
         block.best_in_clips(queries, best)
     for clip in range(len(table)):
-        rows = np.concatenate([block.vectors[block.clips == clip] for block in table.blocks])
-        assert np.array_equal(best[clip], cosines(rows, queries).max(axis=0))
+        rows = np.concatenate([block.vectors[block.positions(clip)] for block in table.blocks])
+        assert np.array_equal(as_cosines(best[clip]), cosines(rows, queries).max(axis=0))
 
 
 def test_a_row_that_outlasts_its_clip_belongs_to_the_clip_by_which_it_has_ended() -> None:
@@ -82,7 +82,8 @@ def test_a_row_that_outlasts_its_clip_belongs_to_the_clip_by_which_it_has_ended(
     ends[1], late = ends[2], action.end_ms[1]
     table = ClipTable.of(replace(memory, views={**memory.views, "action": replace(action, end_ms=ends)}))
     (block, _) = table.blocks
-    assert block.clips.tolist() == [0, 2, 2]  # the last row outlasts every clip
+    assert block.counts.tolist() == [1, 0, 2, 0]  # the last row outlasts every clip
+    assert [[int(block.row_numbers[at]) for at in block.positions(clip)] for clip in range(4)] == [[0], [], [1, 2], []]
     assert table.visible(int(late)) == 2
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ray_tasks.corpus.week_time import MINUTE_MS, parse_week_time
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.coarse_rows import coarse_cosines
-from ray_tasks.retrieval.whole_vectors import whole_vectors
+from ray_tasks.retrieval.whole_vectors import cosines, whole_vectors
 from tests.retrieval.small_memory import Clip, Coarse, clock, embed, make_memory
 
 TEN = parse_week_time("DAY1 10000000")
@@ -45,3 +45,22 @@ def test_an_unfinished_coarse_row_is_not_seen_although_its_first_clips_are() -> 
 def test_without_coarse_rows_every_clip_is_unknown() -> None:
     clips = ClipTable.of(make_memory([Clip(clock(1, 10, 0), ("I wait",))]))
     assert np.isnan(coarse_cosines(clips.coarse, whole_vectors(embed(["bread"])), TEN + MINUTE_MS, 1)).all()
+
+
+def test_of_rows_that_overlap_the_best_counts_as_soon_as_it_has_ended() -> None:
+    clips = [Clip(clock(1, 10, minute), ("I wait",)) for minute in range(8)]
+    coarse = [
+        Coarse("activity", TEN + minute * MINUTE_MS, TEN + (minute + 3) * MINUTE_MS + 30_000, f"I bake {what}")
+        for minute, what in enumerate(("bread", "cake", "pies", "rolls"))
+    ]
+    table = ClipTable.of(make_memory(clips, coarse))
+    queries = whole_vectors(embed(["I bake bread", "cake", "rolls"]))
+    for until in range(8):
+        at = TEN + until * MINUTE_MS + 30_000
+        found = coarse_cosines(table.coarse, queries, at, table.visible(at))
+        assert found.shape == (3, until + 1)
+        for clip in range(until + 1):
+            over = [row for row in coarse if row.end_ms <= at and row.start_ms <= TEN + clip * MINUTE_MS <= row.end_ms]
+            rows = whole_vectors(embed([row.text for row in over]))
+            expected = cosines(queries, rows).max(axis=1) if over else np.full(3, np.nan)
+            assert np.array_equal(found[:, clip], expected, equal_nan=True)

@@ -91,6 +91,22 @@ def test_ties_go_to_the_earlier_clip() -> None:
     assert best_clips(np.zeros(0), 3).tolist() == []
 
 
+@given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 35))
+def test_the_best_clips_are_those_of_a_whole_sort(values: list[int], k: int) -> None:
+    scores = np.array(values, np.float64)
+    assert best_clips(scores, k).tolist() == sorted(range(len(values)), key=lambda clip: (-values[clip], clip))[:k]
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=300))
+def test_z_scores_have_the_bits_of_mean_and_standard_deviation(values: list[float]) -> None:
+    known = np.array(values)
+    deviation = float(known.std())
+    expected = np.clip((known - known.mean()) / deviation, -4, 12) if deviation > 1e-9 else np.zeros(len(known))
+    assert np.array_equal(z_scores(known), expected)
+    with_gaps = np.concatenate([[np.nan], known, [np.nan]])
+    assert np.array_equal(z_scores(with_gaps), np.concatenate([[0], expected, [0]]))
+
+
 def test_an_embedder_of_another_dimension_is_refused_with_both_sizes() -> None:
     memory = make_memory(a_week()[:3])
 

@@ -54,3 +54,11 @@ def test_a_word_counts_for_its_neighbours_within_a_recording_only() -> None:
 
 def test_nothing_visible_gives_no_scores() -> None:
     assert WindowWords.of(ClipTable.of(make_memory(a_week()[:3])), 0, 6).scores(["lantern"]).shape == (0,)
+
+
+def test_terms_that_were_scored_before_score_the_same() -> None:
+    table = ClipTable.of(make_memory(a_week()))
+    windows = WindowWords.of(table, len(table), 6)
+    first = [windows.scores(words) for words in (["lantern", "kettl"], ["kettl"], ["lantern", "kettl"])]
+    assert np.array_equal(first[0], first[2])
+    assert np.array_equal(first[1], WindowWords.of(table, len(table), 6).scores(["kettl"]))
