@@ -53,9 +53,7 @@ def main() -> None:
     parser.add_argument("--root", help="where the memory is")
     parser.add_argument("--wearer", help="whose memory is asked")
     parser.add_argument("--questions", type=Path, help="a question file of EgoLifeQA's form")
-    parser.add_argument(
-        "--count", type=int, default=512, help="questions of a run (default 512)"
-    )
+    parser.add_argument("--count", type=int, default=512, help="questions of a run (default 512)")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds before each answer (default 0.05)")
     parser.add_argument("--in-flight", type=int, default=64, help="questions under way at once (default 64)")
     parser.add_argument("--profile", action="store_true", help="where the CPU time of the event loop goes")

@@ -93,12 +93,12 @@ def _ask_known(
             apart[wearer] = "the memory has not changed"
             continue
         try:
-            was = hits(stored_or_run(Respondent.of(store, before, method), asked, wearer).result)
+            was = hits(stored_or_run(Respondent.of(store, before, method, keep_queries=True), asked, wearer).result)
         except FAULTS as error:
             apart[wearer] = f"the memory before cannot be asked: {error}"
             continue
         try:
-            now = hits(stored_or_run(Respondent.of(store, manifest, method), asked, wearer).result)
+            now = hits(stored_or_run(Respondent.of(store, manifest, method, keep_queries=True), asked, wearer).result)
         except FAULTS as error:
             faults[wearer] = str(error)
             continue

@@ -92,7 +92,7 @@ class Night:
 
     def _ask(self, manifest: Manifest, asked: Asked, wearer: str) -> dict[str, Any]:
         manifest.entry(wearer)
-        done = stored_or_run(Respondent.of(self._store, manifest, self._method), asked, wearer)
+        done = stored_or_run(Respondent.of(self._store, manifest, self._method, keep_queries=True), asked, wearer)
         return evaluation_entry(done.result, done.place, kept=done.kept)
 
     def close(self, built: Built, evaluations: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Any], str]:

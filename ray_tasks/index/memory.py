@@ -116,12 +116,14 @@ class ViewIndex:
         time_query: tuple[int, int] | None = None,
         decay: float = DEFAULT_DECAY,
         exact: bool = False,
+        products: Float32 | None = None,
     ) -> list[Hit]:
         """The k best rows for a unit query (d,) by S x R among those that end at or before at_ms.
 
         time_query is a window of week time [start, end] in ms (a point where both are equal); None means R = 1.
         Exact, but where the view has inverted lists: they may miss a row, unless `exact` asks for a scan. Scores are
-        exact always. Raises MemoryMismatchError where the query has another dimension than the vectors.
+        exact always. `products` may hand in the float32 products of the query with the first rows, at least the visible
+        ones, for a scan (see scanned). Raises MemoryMismatchError where the query has another dimension than vectors.
         """
         self._check(query)
         n = self.visible(at_ms)
@@ -129,13 +131,26 @@ class ViewIndex:
         top = None if exact else self._search_fast(query, n, k, window)
         if top is None:
             gaps = None if time_query is None else self.gap_hours(n, time_query, at_ms)
-            top = exact_top_k(self.vectors[:n], query, k, order_ms=self.start_ms[:n], gap_hours=gaps, decay=decay)
+            top = exact_top_k(
+                self.vectors[:n],
+                query,
+                k,
+                order_ms=self.start_ms[:n],
+                gap_hours=gaps,
+                decay=decay,
+                similarity=None if products is None else products[:n],
+            )
         hits = [
             Hit(int(row), float(score), float(s), float(r))
             for row, score, s, r in zip(top.rows, top.scores, top.similarity, top.relevance, strict=True)
         ]
         self._check_causal(hits, at_ms)
         return hits
+
+    def scanned(self, at_ms: int) -> bool:
+        """Whether a search at a moment reads all visible rows."""
+        lists = self.inverted is not None and self.visible(at_ms) >= self.inverted.least_rows
+        return not lists and (self.inverted is not None or self._on_gpu is None)
 
     def _window(self, time_query: tuple[int, int], at_ms: int, decay: float = DEFAULT_DECAY) -> Window:
         """A time query in recorded hours, cut at the question's time."""

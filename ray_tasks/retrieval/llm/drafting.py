@@ -20,7 +20,9 @@ from ray_tasks.retrieval.agents import Draft, DraftingAgent
 from ray_tasks.retrieval.llm.actions import Step, calls_of, tools_of
 from ray_tasks.retrieval.llm.asking import Asker, Books, ends_all
 from ray_tasks.retrieval.llm.embedding import SharedEmbed
+from ray_tasks.retrieval.llm.searching import search_together
 from ray_tasks.retrieval.llm.talk import Talk
+from ray_tasks.retrieval.llm.together import Together
 from ray_tasks.retrieval.llm.turns import Turns
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Question
@@ -37,6 +39,7 @@ class LlmDrafter:
 
     def __init__(self, asker: Asker, embed: SharedEmbed, settings: RetrievalSettings, fallback: DraftingAgent) -> None:
         self._asker, self._embed, self._settings, self._fallback = asker, embed, settings, fallback
+        self._searches = Together(search_together, "searches")
         self._takes_tools = settings.tool_mode != "json"
 
     async def draft(self, question: Question, memory: WearerMemory, counts: CallCounts) -> Draft:
@@ -45,7 +48,7 @@ class LlmDrafter:
         if not any(memory.views[view].visible(question.at_ms) for view in self._settings.views):
             books.noted["nothing_remembered"] += 1
             return Draft((), notes=books.notes)
-        turns = Turns(question, memory, self._embed, self._settings, books)
+        turns = Turns(question, memory, self._embed, self._searches, self._settings, books)
         stopped = await self._rounds(question, memory, turns, books)
         pool = turns.pool.evidence
         if not pool:

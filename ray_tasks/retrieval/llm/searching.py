@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.types import Evidence
@@ -19,26 +21,58 @@ class ScoredItem:
     relevance: float
 
 
-def search_views(
-    memory: WearerMemory,
-    views: Sequence[str],
-    query: Float32,
-    *,
-    at_ms: int,
-    k: int,
-    window: tuple[int, int] | None,
-    decay: float,
-) -> list[ScoredItem]:
-    """The k best rows of some views together for a unit query (d,), best first; equal scores by time, view and id.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A search of some views for a unit query (d,), as view.search takes it."""
+
+    memory: WearerMemory
+    views: Sequence[str]
+    query: Float32
+    at_ms: int
+    k: int
+    window: tuple[int, int] | None
+    decay: float
+
+
+def search_together(searches: Sequence[Wanted]) -> list[list[ScoredItem]]:
+    """What each search finds, the same as alone; views that have to be scanned are read once for all searches."""
+    by_view: dict[int, list[int]] = {}
+    for number, wanted in enumerate(searches):
+        for name in wanted.views:
+            view = wanted.memory.views[name]
+            if view.scanned(wanted.at_ms):
+                by_view.setdefault(id(view), []).append(number)
+    products: dict[tuple[int, int], Float32] = {}
+    for key, numbers in by_view.items():
+        if len(numbers) == 1:
+            continue
+        found = (searches[numbers[0]].memory.views[name] for name in searches[numbers[0]].views)
+        view = next(one for one in found if id(one) == key)
+        seen = max(view.visible(searches[number].at_ms) for number in numbers)
+        rough = np.stack([searches[number].query for number in numbers]) @ view.vectors[:seen].T
+        products |= {(key, number): row for number, row in zip(numbers, rough, strict=True)}
+    return [_search(wanted, number, products) for number, wanted in enumerate(searches)]
+
+
+def _search(wanted: Wanted, number: int, products: Mapping[tuple[int, int], Float32]) -> list[ScoredItem]:
+    """The k best rows of some views together, best first; equal scores by time, view and id.
 
     Exact: whatever is among the k best of all is among the k best of its view.
     """
     found: list[ScoredItem] = []
-    for name in views:
-        view = memory.views[name]
-        for hit in view.search(query, at_ms=at_ms, k=k, time_query=window, decay=decay):
+    for name in wanted.views:
+        view = wanted.memory.views[name]
+        hits = view.search(
+            wanted.query,
+            at_ms=wanted.at_ms,
+            k=wanted.k,
+            time_query=wanted.window,
+            decay=wanted.decay,
+            products=products.get((id(view), number)),
+        )
+        for hit in hits:
             start, end = int(view.start_ms[hit.row]), int(view.end_ms[hit.row])
             item = Evidence(view.row_id(hit.row), name, start, end, view.text(hit.row), hit.score)
             found.append(ScoredItem(item, hit.similarity, hit.relevance))
     found.sort(key=lambda one: (-one.item.score, -one.relevance, one.item.start_ms, one.item.view, one.item.item_id))
-    return found[:k]
+    return found[: wanted.k]

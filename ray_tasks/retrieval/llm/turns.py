@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -13,8 +12,9 @@ from ray_tasks.retrieval.llm.actions import SEARCH_ACTIVITY, SEARCH_CONVERSATION
 from ray_tasks.retrieval.llm.asking import Books
 from ray_tasks.retrieval.llm.embedding import SharedEmbed
 from ray_tasks.retrieval.llm.pool import Pool
-from ray_tasks.retrieval.llm.searching import search_views
+from ray_tasks.retrieval.llm.searching import ScoredItem, Wanted
 from ray_tasks.retrieval.llm.time_text import ReadTime, TimeTextError, read_time
+from ray_tasks.retrieval.llm.together import Together
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.trace import Call, Found, Round, interval
 from ray_tasks.retrieval.types import Question
@@ -42,10 +42,12 @@ class Turns:
         question: Question,
         memory: WearerMemory,
         embed: SharedEmbed,
+        searches: Together[Wanted, list[ScoredItem]],
         settings: RetrievalSettings,
         books: Books,
     ) -> None:
-        self._question, self._memory, self._embed, self._settings = question, memory, embed, settings
+        self._question, self._memory, self._settings = question, memory, settings
+        self._embed, self._searches = embed, searches
         self._books = books
         self.pool = Pool()
         self.new: frozenset[int] = frozenset()
@@ -125,16 +127,8 @@ class Turns:
     async def _find(self, search: Search, window: tuple[int, int] | None) -> tuple[Found, ...]:
         """The rows of a search, added to the pool."""
         query = await self._embed.one(search.query)
-        hits = await asyncio.to_thread(
-            search_views,
-            self._memory,
-            search.views,
-            query,
-            at_ms=self._question.at_ms,
-            k=self._k(search.tool),
-            window=window,
-            decay=self._settings.decay,
-        )
+        at_ms, k, decay = self._question.at_ms, self._k(search.tool), self._settings.decay
+        hits = await self._searches.one(Wanted(self._memory, search.views, query, at_ms, k, window, decay))
         found: list[Found] = []
         for hit in hits:
             item_number, new = self.pool.add(hit.item)

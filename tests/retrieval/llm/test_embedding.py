@@ -87,3 +87,19 @@ def test_one_who_gives_up_costs_no_other() -> None:
         return await patient
 
     assert np.array_equal(asyncio.run(ask()), embed(["b"])[0])
+
+
+def test_a_bad_query_costs_no_other_of_its_batch() -> None:
+    slow = Slow()
+    shared = SharedEmbed(slow)
+
+    async def ask() -> list[FloatMatrix | BaseException]:
+        waits = [asyncio.ensure_future(shared.one(text)) for text in ("first", "good", "bad", "fine")]
+        await asyncio.sleep(0.01)
+        slow.may.set()
+        return await asyncio.gather(*waits, return_exceptions=True)
+
+    _, good, bad, fine = asyncio.run(ask())
+    assert isinstance(bad, ValueError)
+    assert isinstance(good, np.ndarray) and np.array_equal(good, embed(["good"])[0])
+    assert isinstance(fine, np.ndarray) and np.array_equal(fine, embed(["fine"])[0])

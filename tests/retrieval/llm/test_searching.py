@@ -7,7 +7,7 @@ import pytest
 
 from ray_tasks.corpus.week_time import parse_week_time
 from ray_tasks.index.memory import WearerMemory
-from ray_tasks.retrieval.llm.searching import ScoredItem, search_views
+from ray_tasks.retrieval.llm.searching import ScoredItem, Wanted, search_together
 from ray_tasks.retrieval.llm.time_text import read_time
 from tests.retrieval.small_memory import Clip, clock, embed, make_memory
 
@@ -43,7 +43,8 @@ def search(memory: WearerMemory, time: str | None, k: int, *views: str, at_ms: i
     read = None if time is None else read_time(time, at_ms)
     window = None if read is None else read.window
     query = np.asarray(embed([QUERY])[0])
-    return search_views(memory, views, query, at_ms=at_ms, k=k, window=window, decay=0.99)
+    (found,) = search_together([Wanted(memory, views, query, at_ms, k, window, 0.99)])
+    return found
 
 
 def test_the_right_time_query_brings_a_target_of_rank_24_into_the_first_20() -> None:
@@ -84,3 +85,21 @@ def test_a_search_sees_what_ended_by_the_question_and_nothing_more() -> None:
     assert found
     assert all(one.item.end_ms <= early for one in found)
     assert not any("number10" in one.item.text for one in found)
+
+
+def test_searches_together_find_what_each_finds_alone() -> None:
+    memories = [festival(), festival()]
+    texts = [QUERY, "Tobi reads", "a magazine", "vanilla sugar"]
+    views = [("action", "utterance"), ("action",), ("activity",), ("utterance", "conversation")]
+    day = 24 * 3_600_000
+    searches = [
+        Wanted(memory, names, np.asarray(embed([text])[0]), NOW - late * day, 7, window, 0.9)
+        for memory in memories
+        for late, (text, names) in enumerate(zip(texts, views, strict=True))
+        for window in (None, (NOW - 3 * day, NOW - 2 * day))
+    ]
+    alone = [search_together([one])[0] for one in searches]
+    assert search_together(searches) == alone
+    assert any(alone) and all(
+        item.item.end_ms <= one.at_ms for one, found in zip(searches, alone, strict=True) for item in found
+    )
