@@ -22,6 +22,7 @@ import pstats
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -29,7 +30,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jobs.answering import Respondent
+from jobs.answering import load_encoder
 from jobs.exams import Asked
 from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.settings import ChatSettings
@@ -37,8 +38,12 @@ from ray_tasks.evaluation.one_core import products_on_one_core
 from ray_tasks.evaluation.questions import BenchmarkQuestion
 from ray_tasks.evaluation.runner import Evaluation, evaluate_many
 from ray_tasks.index.memory import WearerMemory
+from ray_tasks.index.opening import open_wearer
+from ray_tasks.retrieval.registry import make_method
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Answer, AsyncMethod, Method, Question
+from ray_tasks.scheduling.asking_source import chat_opener, check_encoder
+from ray_tasks.storage.local import LocalStore
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
 from tests.chat_server import ChatServer, Reply, schema_of
@@ -64,17 +69,21 @@ def main() -> None:
         return
     if not (given.root and given.wearer and given.questions):
         parser.error("--root, --wearer and --questions are needed")
-    with model_server(given.latency) as (url, process):
+    with model_server(given.latency) as (url, process), tempfile.TemporaryDirectory() as scratch:
         settings = ChatSettings(model="test-model", urls=(url,), concurrency=given.in_flight)
         store = open_store(given.root)
-        respondent = Respondent.of(store, current_manifest(store), "egocite", AGENTS, settings)
-        memory = respondent.memory(given.wearer)
+        manifest = current_manifest(store)
+        embed = check_encoder(load_encoder(manifest.embedding_model), manifest).queries
+        # Replies are kept, as always, but not in the root: a second run would find them there.
+        chat = chat_opener(settings, LocalStore(Path(scratch)))
+        method = make_method("egocite", embed, AGENTS, model=settings, chat=chat)
+        memory = open_wearer(store, manifest, given.wearer)
         file = Asked.read(given.questions, given.wearer).file.questions
         turns = enumerate(itertools.islice(itertools.cycle(file), given.count + given.in_flight))
         entries = [replace(entry, question=replace(entry.question, question_id=str(turn))) for turn, entry in turns]
-        run(respondent.method, memory, entries[given.count :], given.in_flight)  # opens all connections
+        run(method, memory, entries[given.count :], given.in_flight)  # opens all connections
         profiler = cProfile.Profile(time.thread_time) if given.profile else None
-        found = measure(respondent.method, memory, entries[: given.count], given.in_flight, process, profiler)
+        found = measure(method, memory, entries[: given.count], given.in_flight, process, profiler)
         found = {**found, **shares(found, given.latency, given.in_flight)}
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
     if profiler:
