@@ -1,9 +1,10 @@
 """Whether the figures depend on what people are called: the same corpus and questions with everybody renamed.
 
-python -m benchmarks.renaming --corpus recordings --questions A1_JAKE.json --wearer A1_JAKE --root memories --scratch DIR
+python -m benchmarks.renaming --corpus recordings --questions A1_JAKE.json --wearer A1_JAKE --root memories --scratch D
 
-Names are read from the corpus: those of the wearers and of the speakers. The renamed corpus, its memory and both results
-stay in the scratch folder, so the same command goes on where it was stopped. Exit code 1: a figure moved too far.
+Names are read from the corpus: that of the wearer and those of the speakers. The renamed corpus, its memory and both
+results stay in the scratch folder, so the same command goes on where it was stopped. Exit code 1: a figure moved too
+far.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import Literal
 
@@ -25,6 +26,11 @@ _HABIT = re.compile(
     r"every (?:time|day|morning|evening|night)|each time|most of the time|mostly|tends? to|habits?|favou?rite|"
     r"likes? to|loves? to|prefers?|the most|the least|how many times|how frequently)\b"
 )
+_REGULAR = re.compile(
+    r"\b(?:usual(?:ly)?|often|always|typically|normally|generally|habitually|regularly|routinely|mostly|tends? to|"
+    r"habits?|every time|each time|most of the time|likes? to|loves? to|prefers?)\b"
+)
+"""Words that speak of all days; "the most" and "how many times" may count within one."""
 _LATEST = re.compile(rf"\b(?:{_LAST_TIME}|last\b(?! {_PERIOD}\b)|latest\b|most recent(?:ly)?\b)")
 _EARLIEST = re.compile(
     rf"\b(?:{_FIRST_TIME}|first\b(?! (?:day|floor|aid|night|name|person|thing in the morning)\b)|earliest\b|"
@@ -77,16 +83,16 @@ class TimeQuery:
 
 
 @lru_cache(maxsize=4096)  # every step of a method reads the same question
-def parse_time_query(text: str, at_ms: int) -> TimeQuery:
-    """Reads the temporal intent of a question asked at `at_ms` (week time, ms).
+def parse_time_query(text: str, at_ms: int, first_day: date | None = None) -> TimeQuery:
+    """Reads the temporal intent of a question asked at `at_ms` (week time, ms); `first_day` is the date of DAY1.
 
     A question about plans is answered by what was said before, so windows that are not over yet ("this afternoon",
-    "today") do not place its answer and are left out.
+    "today") do not place its answer and are left out; so is a part of the day alone, which is the coming one.
     """
     low = plain(text)
     intent = intent_of(low)
-    found = find_windows(text, at_ms)
-    windows = tuple(window for window in found if window.end_ms < at_ms) if intent == "plan" else found
+    found = find_windows(text, at_ms, first_day, habit=bool(_REGULAR.search(low)))
+    windows = tuple(one for one in found if one.dated and one.end_ms < at_ms) if intent == "plan" else found
     return TimeQuery(intent, windows, _anchor(text, found), bool(_ASKS_WHEN.search(low)))
 
 
@@ -106,16 +112,16 @@ def intent_of(low: str) -> Intent:
 
 
 @lru_cache(maxsize=16384)
-def choice_windows(text: str, at_ms: int) -> tuple[TimeWindow, ...]:
+def choice_windows(text: str, at_ms: int, first_day: date | None = None) -> tuple[TimeWindow, ...]:
     """The windows of a choice that is a time and little else ("About four hours ago"); none for other choices.
 
-    A part of the day alone ("Evening") may be that of any day.
+    A part of the day alone ("Evening") may be that of any day. `first_day` is the date of DAY1.
     """
     windows = every_day(text, at_ms)
     if windows:
         return windows
-    windows = find_windows(text, at_ms)
-    rest = len(text.split()) - sum(len(window.phrase.split()) for window in windows)
+    windows = find_windows(text, at_ms, first_day)
+    rest = len(text.split()) - sum(len(phrase.split()) for _, phrase in {(one.span, one.phrase) for one in windows})
     return windows if windows and rest <= 2 else ()
 
 

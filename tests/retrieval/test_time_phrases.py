@@ -74,7 +74,7 @@ LABELLED: list[tuple[str, str]] = [
     ("in the early morning", "5 00:00 - 5 09:00"),
     ("at night", "4 17:00 - 5 04:00"),
     ("at midnight", "4 22:30 - 5 04:00"),
-    ("for dinner", "5 16:30 - 5 16:30"),
+    ("for dinner", "4 16:30 - 4 22:00"),
     ("on DAY3", "3 00:00 - 4 04:00"),
     ("Day 3", "3 00:00 - 4 04:00"),
     ("on day 2 in the morning", "2 00:00 - 2 12:12"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from ray_tasks.corpus.week_time import parse_week_time, week_ms
+from ray_tasks.corpus.week_time import HOUR_MS, parse_week_time, week_ms
 from ray_tasks.retrieval.time_query import Anchor, choice_windows, parse_time_query
 
 AT = parse_week_time("DAY5 16300000")
@@ -72,6 +74,36 @@ def test_windows_of_a_plan_are_kept_only_where_they_are_over() -> None:
     assert parse_time_query("What are we planning to do this afternoon?", AT).windows == ()
     (window,) = parse_time_query("What did we plan to cook yesterday?", AT).windows
     assert window.start_ms == week_ms(4)
+
+
+def test_a_part_of_the_day_in_a_plan_is_the_coming_one_and_places_nothing() -> None:
+    at = parse_week_time("DAY5 10000000")
+    assert parse_time_query("What are we going to cook in the evening?", at).windows == ()
+    (window,) = parse_time_query("What did we cook in the evening?", at).windows
+    assert window.start_ms == week_ms(4, 17 * HOUR_MS)
+
+
+def test_a_habit_at_a_part_of_the_day_is_one_of_every_day() -> None:
+    windows = parse_time_query("Who usually waters the fern in the morning?", AT).windows
+    assert [window.start_ms for window in windows] == [week_ms(day) for day in (1, 2, 3, 4, 5)]
+    (window,) = parse_time_query("Who usually waters the fern this morning?", AT).windows
+    assert window.start_ms == week_ms(5)
+    (window,) = parse_time_query("Who spoke the most during breakfast?", AT).windows
+    assert window.start_ms == week_ms(5, 6 * HOUR_MS)
+
+
+def test_weekdays_need_the_date_of_the_first_day() -> None:
+    wednesday = date(2024, 5, 1)
+    assert parse_time_query("What did we cook on Friday?", AT).windows == ()
+    (window,) = parse_time_query("What did we cook on Friday?", AT, wednesday).windows
+    assert window.start_ms == week_ms(3)
+    assert choice_windows("Thursday evening", AT) == ()
+    assert len(choice_windows("Thursday evening", AT, wednesday)) == 1
+
+
+def test_a_text_may_say_itself_which_weekday_it_is() -> None:
+    (window,) = parse_time_query("Today is Sunday. What did we cook on Friday?", AT).windows
+    assert window.start_ms == week_ms(3)
 
 
 @pytest.mark.parametrize(

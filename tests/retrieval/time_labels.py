@@ -107,7 +107,7 @@ def parsed(text: str, at_ms: int, first_day: date | None) -> list[Span]:
     """The windows that the project's parser finds."""
     from ray_tasks.retrieval.time_phrases import find_windows
 
-    return [(window.start_ms, window.end_ms) for window in find_windows(text, at_ms)]
+    return [(window.start_ms, window.end_ms) for window in find_windows(text, at_ms, first_day)]
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS, WeekTimeError, parse_clock, week_ms
-from ray_tasks.retrieval.time_phrases import DAY_END_HOUR, PARTS
+from ray_tasks.retrieval.spoken_time.day_parts import DAY_END_HOUR, PARTS
 
 _PART = "|".join(sorted((part.replace(" ", r"\s+") for part in PARTS), key=len, reverse=True))
 _MOMENT = re.compile(
