@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from ray_tasks.extraction.letters import LOWER, UPPER
 from ray_tasks.extraction.pronouns import names_person, put_name
 from ray_tasks.extraction.verbs import first_person, verb_forms
 from ray_tasks.extraction.wordlists import ADVERBS, AUXILIARIES, FUNCTION_WORDS, PREPOSITIONS, word_set
@@ -20,7 +21,7 @@ _WEARER: Final = "Qwearerq"
 _DESCRIBED: Final = re.compile(r"\b[Tt]he (?:camera[ -])?wearer\b")
 _REFLEXIVE: Final = re.compile(r"\b(?:him|her)self\b")
 _ASKS_PERSON: Final = re.compile(r"\b(?:who|whom|whose|which (?:person|friend|people))\b", re.IGNORECASE)
-_CAPITALISED: Final = re.compile(r"(?<![\w'’])[A-Z][a-z]+(?!\w)")
+_CAPITALISED: Final = re.compile(rf"(?<![\w'’])[{UPPER}][{LOWER}]+(?!\w)")
 _NO_PERSON: Final = FUNCTION_WORDS | word_set(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from ray_tasks.extraction.letters import LOWER, UPPER, has_case
 from ray_tasks.extraction.verbs import first_person, verb_base, verb_forms
 from ray_tasks.extraction.wordlists import ADVERBS, AUXILIARIES, FUNCTION_WORDS, INTERJECTIONS, word_set
 from ray_tasks.extraction.words import distinct
@@ -34,7 +35,7 @@ _ANIMATE: Final = word_set(
     wipe write yawn
     """
 )
-_NAME: Final = r"([A-Z][a-z]{1,}(?:-[A-Z][a-z]+)?)"
+_NAME: Final = rf"([{UPPER}][{LOWER}]{{1,}}(?:-[{UPPER}][{LOWER}]+)?)"
 _LEADING: Final = re.compile(
     rf"^(?:(?:[Tt]hen|[Nn]ow|[Aa]nd|[Rr]ight now|[Jj]ust then),? )*{_NAME} ((?:[a-z]+ ){{0,3}}[a-z]+)"
 )
@@ -46,10 +47,10 @@ _HELPED: Final = re.compile(
     r"\b(?:ask|asked|asking|asks|tell|told|telling|tells|help|helped|helping|helps|follow|followed|following|greet"
     rf"|greeted|thank|thanked|hug|hugged|hand|handed|handing|gave|give|giving|teach|taught|teaching) {_NAME}\b"
 )
-_CAPITALISED: Final = re.compile(r"[A-Z][a-zA-Z]*(?:-[A-Z][a-z]+)?")
+_CAPITALISED: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]*(?:-[{UPPER}][{LOWER}]+)?")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-_GLUED: Final = re.compile(r"\b(?:[A-Z][a-z]+){2,}\b")
-_PART: Final = re.compile(r"[A-Z][a-z]+")
+_GLUED: Final = re.compile(rf"\b(?:[{UPPER}][{LOWER}]+){{2,}}\b")
+_PART: Final = re.compile(rf"[{UPPER}][{LOWER}]+")
 
 
 class Roster:
@@ -73,7 +74,7 @@ class Roster:
             for name in names:
                 if line.end_ms < self._known.get(name, line.end_ms + 1):
                     self._known[name] = line.end_ms
-                    if " " in name and name not in self._phrases:
+                    if (" " in name or not has_case(name)) and name not in self._phrases:
                         self._phrases.append(name)
 
     def knows(self, name: str, at_ms: int) -> bool:
@@ -98,7 +99,7 @@ class Roster:
             if not all(self.knows(part, at_ms) for part in parts):
                 return match.group()
             rest = text[match.end() :]
-            if re.match(r" and (?:[A-Z]|me\b|I\b)", rest) or rest.startswith(", "):
+            if re.match(rf" and (?:[{UPPER}]|me\b|I\b)", rest) or rest.startswith(", "):
                 return ", ".join(parts)
             return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
@@ -152,7 +153,7 @@ def in_first_person(text: str, name: str) -> str:
     who = re.escape(name)
     text = re.sub(rf"\b{who}'s(?= (?:\w+ly )?\w+ing\b)", f"{name} is", text)
     text = re.sub(rf"\b{who}(?:'s|')(?=\s)", "my", text)
-    text = re.sub(rf"^{who} and ([A-Z]\w+)\b", r"\1 and I", text)
+    text = re.sub(rf"^{who} and ([{UPPER}]\w+)\b", r"\1 and I", text)
     text = re.sub(rf"\band {who}(?= (?:\w+ly )?(\w+))", _joined_subject, text)
     opening = r"(^|[.,;:] |\b(?:and|then|while|when|as|that|where|because|if) )"
     text = re.sub(rf"{opening}{who} ((?:\w+ly |also |then |just |now |still )?)(\w+)", _as_subject, text)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
 from typing import Final
 
+from ray_tasks.extraction.letters import LOWER, UPPER
 from ray_tasks.extraction.notes import Talk, terms_of
 from ray_tasks.extraction.predicate import EDGE, find_predicate
 from ray_tasks.extraction.pronouns import has_unresolved
@@ -41,7 +42,7 @@ _ROOMS: Final = PLACES - word_set(
 _OPEN_PLACES: Final = word_set("street road bridge sidewalk balcony stairs terrace beach farm pier train bus")
 _IN_PLACE: Final = re.compile(
     r"\b(?:in|into|to|at|inside|toward|towards|through|around|of)\s+"
-    r"((?:the|my|a|an|our|this|[A-Z][a-z]+'s)\s+(?:(?!to |in |at |of |and )[a-z-]+\s+){0,2}?(?:"
+    rf"((?:the|my|a|an|our|this|[{UPPER}][{LOWER}]+'s)\s+(?:(?!to |in |at |of |and )[a-z-]+\s+){{0,2}}?(?:"
     + "|".join(sorted(_ROOMS | {"room"}))
     + r"))\b"
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Final
 
+from ray_tasks.extraction.letters import LOWER
 from ray_tasks.extraction.verbs import verb_base
 from ray_tasks.extraction.wordlists import (
     DETERMINERS,
@@ -18,7 +19,7 @@ from ray_tasks.extraction.wordlists import (
     VAGUE,
 )
 
-_WORD: Final = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+")
+_WORD: Final = re.compile(rf"[{LOWER}0-9]+(?:'[{LOWER}]+)?|[\u3400-\u9fff]+")
 _THINGS_TOO: Final = frozenset({"watch", "watches"})
 """Verbs without content that name a thing after a determiner: "my watch"."""
 _QUOTES: Final = re.compile(r"[\"“”„«»「」『』]")

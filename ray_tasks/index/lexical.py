@@ -28,7 +28,8 @@ LEXICAL_SCHEMA: Final = pa.schema(
 )
 """One stemmed term with the rows that hold it, ascending, and how often each does."""
 
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]+", re.ASCII | re.IGNORECASE)
+_LETTER = r"[^\W\d_\u3400-\u9fff]"
+_WORD = re.compile(rf"{_LETTER}+(?:'{_LETTER}+)?|\d+(?:[.:]\d+)*|[\u3400-\u9fff]+")
 _STOP_TEXT: Final = (
     "a an the and or but if of to in on at by for with from as is are was were be been being am do does did have has "
     "had i me my mine we us our you your he him his she her it its they them their this that these those there here "

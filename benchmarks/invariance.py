@@ -1,16 +1,17 @@
-"""Whether the figures depend on what people are called: the same corpus and questions with everybody renamed.
+"""Whether figures depend on what must not matter: what people are called, and the order of questions and choices.
 
-python -m benchmarks.renaming --corpus recordings --questions A1_JAKE.json --wearer A1_JAKE --root memories --scratch D
+python -m benchmarks.invariance --corpus recordings --questions A1_JAKE.json --wearer A1_JAKE --root R --scratch S
 
-Names are read from the corpus: that of the wearer and those of the speakers. The renamed corpus, its memory and both
-results stay in the scratch folder, so the same command goes on where it was stopped. Exit code 1: a figure moved too
-far.
+Everybody is renamed in a copy of the corpus and in the questions; names are read from the corpus: that of the wearer
+and those of the speakers. The copy, its memory and all results stay in the scratch folder, so the same command goes on
+where it was stopped. Exit code 1: renaming moved a figure too far, or another order moved one at all.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from typing import Any, Final
 
 from ray_tasks.corpus.layout import discover
 from ray_tasks.corpus.observe import observe
+from ray_tasks.extraction.letters import LOWER, UPPER
 from ray_tasks.extraction.people import label_names
 from ray_tasks.rows import Observation, wearer_name
 
@@ -33,12 +35,12 @@ LEAST_CUES: Final = 5
 """A label that fewer lines bear may be a slip of the recogniser."""
 LEAST_CAPITAL_SHARE: Final = 0.8
 """A word that is written small more often than this leaves is no name ("Guest", "Boss")."""
-_WORD: Final = re.compile(r"[A-Za-z]+")
-_NAME: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_NAME: Final = re.compile(rf"[{UPPER}][{LOWER}]+(?: [{UPPER}][{LOWER}]+)?")
 
 
 def main() -> None:
-    """Renames, builds, evaluates twice and prints one JSON document."""
+    """Renames, builds, evaluates three times and prints one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--questions", type=Path, required=True)
@@ -59,10 +61,15 @@ def main() -> None:
     _daybook("build", "--corpus", str(corpus), "--root", root, "--wearer", wearer)
     plain = evaluated(options.root, options.questions, options.wearer, options.scratch / "plain.json")
     renamed = evaluated(root, questions, wearer, options.scratch / "renamed.json")
-    document = compared(plain, renamed, renaming)
-    json.dump({"names": names, **document}, sys.stdout, indent=2)
+    shuffled = options.scratch / "shuffled.questions.json"
+    shuffled.write_text(json.dumps(in_other_order(json.loads(options.questions.read_text(encoding="utf-8")))), "utf-8")
+    reordered = evaluated(options.root, shuffled, options.wearer, options.scratch / "shuffled.json")
+    after_renaming, after_shuffling = moved(plain, renamed), moved(plain, reordered)
+    document = {"names": names, "plain": figures(plain), "renamed": after_renaming, "shuffled": after_shuffling}
+    json.dump(document, sys.stdout, indent=2)
     sys.stdout.write("\n")
-    if max(abs(moved) for moved in document["moved"].values()) > options.at_most:
+    far = max(abs(points) for points in after_renaming["points"].values()) > options.at_most
+    if far or any(after_shuffling["points"].values()) or any(after_shuffling["questions"].values()):
         raise SystemExit(1)
 
 
@@ -70,10 +77,10 @@ class Renaming:
     """People's names for others, the same way everywhere: in texts, glued together, in ids and in names of files."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        self._new = dict(names) | {old.upper(): new.upper() for old, new in names.items()}
+        self._new = dict(names) | {old.upper(): new.upper().replace(" ", "_") for old, new in names.items()}
         written = "|".join(re.escape(name) for name in sorted(self._new, key=len, reverse=True))
         # no letter before a name in capitals; a name like "MaraTobi" is two
-        self._pattern = re.compile(rf"(?<![A-Z])(?:{written})(?![a-z])") if self._new else re.compile(r"(?!)")
+        self._pattern = re.compile(rf"(?<![{UPPER}])(?:{written})(?![{LOWER}])") if self._new else re.compile(r"(?!)")
 
     def apply(self, text: str) -> str:
         """A text in which everybody has another name."""
@@ -127,17 +134,34 @@ def evaluated(root: str, questions: Path, wearer: str, out: Path) -> dict[str, A
     return document
 
 
-def compared(plain: Mapping[str, Any], renamed: Mapping[str, Any], renaming: Renaming) -> dict[str, Any]:
-    """Figures of both results in percent, what moved in points, and how many questions got another answer."""
-    figures = {
-        name: {figure: round(result[figure], 2) for figure in FIGURES}
-        for name, result in (("plain", plain), ("renamed", renamed))
+def in_other_order(entries: list[dict[str, Any]], seed: int = 7) -> list[dict[str, Any]]:
+    """The entries of a question file in another order, each with its choices in another order and the key to match."""
+    dice = random.Random(seed)
+    shuffled: list[dict[str, Any]] = []
+    for entry in dice.sample(entries, len(entries)):
+        letters = [key[-1] for key in entry if re.fullmatch("choice_[a-z]", key)]
+        taken = dice.sample(letters, len(letters))
+        choices = {f"choice_{new}": entry[f"choice_{old}"] for new, old in zip(letters, taken, strict=True)}
+        key = str(entry["answer"]).strip().lower()
+        answer = letters[taken.index(key)].upper() if key in taken else entry["answer"]
+        shuffled.append({**entry, **choices, "answer": answer})
+    return shuffled
+
+
+def figures(result: Mapping[str, Any]) -> dict[str, float]:
+    """The figures of a result, in percent."""
+    return {figure: round(result[figure], 2) for figure in FIGURES}
+
+
+def moved(plain: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """By how many points each figure moved, and of how many questions it changed."""
+    after = {answer["id"]: answer for answer in other["answers"]}
+    pairs = [(answer, after[answer["id"]]) for answer in plain["answers"]]
+    before, now = figures(plain), figures(other)
+    return {
+        "points": {figure: round(now[figure] - before[figure], 2) for figure in FIGURES},
+        "questions": {key: sum(one[key] != two[key] for one, two in pairs) for key in ("correct", "hit", "near_hit")},
     }
-    moved = {figure: round(figures["renamed"][figure] - figures["plain"][figure], 2) for figure in FIGURES}
-    after = {answer["id"]: answer for answer in renamed["answers"]}
-    pairs = [(answer, after[renaming.apply(answer["id"])]) for answer in plain["answers"]]
-    changed = {key: sum(one[key] != other[key] for one, other in pairs) for key in ("predicted", "hit", "near_hit")}
-    return {"questions": plain["n"], **figures, "moved": moved, "changed": changed}
 
 
 def _daybook(command: str, *arguments: str) -> None:
