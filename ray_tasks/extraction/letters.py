@@ -19,3 +19,8 @@ LOWER: Final = "".join(char for char in _LETTERS if char.islower())
 def has_case(word: str) -> bool:
     """Whether a word is written in letters of two cases; Chinese names are not."""
     return word.upper() != word.lower()
+
+
+def begins_name(word: str) -> bool:
+    """Whether a word may be a name by its first letter: a capital, or one of a script that has none."""
+    return word[:1].isupper() or (word[:1].isalpha() and not has_case(word[:1]))

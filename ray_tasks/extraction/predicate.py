@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
+from ray_tasks.extraction.letters import begins_name
 from ray_tasks.extraction.verbs import AMBIGUOUS_NOUNS, Form, verb_forms
 from ray_tasks.extraction.wordlists import (
     ADVERBS,
@@ -89,7 +90,7 @@ def _subject_end(words: Sequence[str]) -> tuple[int, list[str]] | None:
     """Where the subject ends, and the auxiliary contracted to it (``I'm`` -> ``'m``)."""
     first = low(words[0])
     for tail in _CONTRACTED:
-        if first.endswith(tail) and (first.removesuffix(tail) in _THIRD | {"i", "we"} or words[0][0].isupper()):
+        if first.endswith(tail) and (first.removesuffix(tail) in _THIRD | {"i", "we"} or begins_name(words[0])):
             follower = low(words[1]) if len(words) > 1 else ""
             if tail == "'s" and first.removesuffix(tail) not in _THIRD and "ing" not in verb_forms(follower):
                 break
@@ -134,7 +135,7 @@ def _noun_subject_end(words: Sequence[str]) -> tuple[int, list[str]] | None:
 def _is_name(word: str) -> bool:
     plain = low(word)
     return (
-        word[:1].isupper()
+        begins_name(word)
         and plain not in FUNCTION_WORDS
         and plain not in INTERJECTIONS
         and not verb_forms(plain.removesuffix("'s"))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from ray_tasks.extraction.filters import reason_to_drop
+from ray_tasks.extraction.letters import begins_name
 from ray_tasks.extraction.objects import fill_object, needs_object
 from ray_tasks.extraction.predicate import EDGE, WEARER_WORDS, Predicate, Subject, find_predicate, low, with_wearer
 from ray_tasks.extraction.verbs import AMBIGUOUS_NOUNS, Form, verb_base, verb_forms
@@ -198,7 +199,7 @@ def _right_part(part: _Part, position: int, start: int) -> _Part | None:
     rest = words[start:]
     first = low(rest[0])
     own = find_predicate(rest)
-    if own and own.verb <= _NEAR and (first in WEARER_WORDS | _THIRD_SUBJECTS or rest[0][0].isupper()):
+    if own and own.verb <= _NEAR and (first in WEARER_WORDS | _THIRD_SUBJECTS or begins_name(rest[0])):
         return (
             _Part(rest, own, inherited=0) if content_words(" ".join(rest)) or reason_to_drop(" ".join(rest)) else None
         )
@@ -225,7 +226,7 @@ def _is_verb_here(rest: Sequence[str], form: Form) -> bool:
         return True
     if not follower:
         return verb_base(verb) in _INTRANSITIVE
-    return follower in _OBJECT_STARTS or rest[1][0].isupper() or (form == "ing" and verb not in AMBIGUOUS_NOUNS)
+    return follower in _OBJECT_STARTS or begins_name(rest[1]) or (form == "ing" and verb not in AMBIGUOUS_NOUNS)
 
 
 def _governs(left: Sequence[str], form: Form) -> bool:
@@ -239,7 +240,7 @@ def _names_another(part: _Part, position: int) -> bool:
     """Whether a pronoun after the cut could stand for somebody named before it, other than as the subject."""
     if part.predicate.subject == "wearer":
         return True
-    return any(word[0].isupper() for word in part.words[part.predicate.verb + 1 : position])
+    return any(begins_name(word) for word in part.words[part.predicate.verb + 1 : position])
 
 
 def _progressive(prefix: str, *, past: bool) -> str:

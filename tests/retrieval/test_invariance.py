@@ -164,21 +164,22 @@ def test_renaming_everybody_changes_neither_rows_nor_answers(
     assert told(renamed.answers()) == told(plain.answers())
 
 
-@pytest.mark.parametrize(
-    "others",
-    [
-        pytest.param(("Anna Lena", "Jean Luc", "Mary Ann", "Ana Sofia", "Jan Ole"), id="of two words"),
-        pytest.param(("美玲", "建国", "小芳", "玉兰", "志强"), id="Chinese"),
-    ],
-)
-def test_names_of_other_shapes_change_few_rows_and_hardly_an_answer(
-    week: SampleWeek, plain: Remembered, tmp_path: Path, others: tuple[str, ...]
-) -> None:
+def test_names_of_two_words_change_few_rows_and_no_answer(week: SampleWeek, plain: Remembered, tmp_path: Path) -> None:
+    others = ("Anna Lena", "Jean Luc", "Mary Ann", "Ana Sofia", "Jan Ole")
     names = dict(zip(names_of(week), others, strict=True))
     renamed = remembered(week, tmp_path, morning(week, WEARER), WEARER, names)
-    assert len(renamed.rows() & plain.rows()) >= 0.9 * len(plain.rows())
-    before, after = told(plain.answers()), told(renamed.answers())
-    assert sum(before[name][0] != after[name][0] for name in before) <= 1
+    # a summary has room for so many words, and a name is now two
+    assert len(renamed.rows() & plain.rows()) >= 0.98 * len(plain.rows())
+    assert [one.choice for one in renamed.answers()] == [one.choice for one in plain.answers()]
+
+
+def test_chinese_names_change_no_row(week: SampleWeek, tmp_path: Path, plain: Remembered) -> None:
+    names = dict(zip(names_of(week), ("美玲", "建国", "小芳", "玉兰", "志强"), strict=True))
+    renamed = remembered(week, tmp_path, morning(week, WEARER), WEARER, names)
+    assert renamed.rows() == plain.rows()
+    # words are counted by character in Chinese, so a name weighs more there
+    before, after = renamed.answers(), plain.answers()
+    assert sum(one.choice != two.choice for one, two in zip(before, after, strict=True)) <= 2
 
 
 def test_the_order_of_questions_and_choices_changes_nothing(plain: Remembered) -> None:
