@@ -44,17 +44,17 @@ def plain(text: str) -> str:
 
 
 def find_windows(
-    text: str, at_ms: int, first_day: date | None = None, *, habit: bool = False
+    text: str, at_ms: int, first_day: date | None = None, *, any_day: bool = False
 ) -> tuple[TimeWindow, ...]:
     """The windows a text names, in order of the text, seen from `at_ms` (week time, ms).
 
-    `first_day` is the date of DAY1; without it weekdays are read only where the text says which day it is. `habit`: a
-    part of the day without its day is that of every day ("what do I usually drink in the morning").
+    `first_day` is the date of DAY1; without it weekdays are read only where the text says which day it is. `any_day`:
+    a part of the day without its day is that of every day ("what do I usually drink in the morning").
     """
     low, today, phrases = _read(text, at_ms, first_day)
     found: list[TimeWindow] = []
     for phrase in phrases:
-        means = of_every_day if habit and _is_part(phrase) else windows_of
+        means = of_every_day if any_day and _is_part(phrase) else windows_of
         found += _cut(means(phrase, today, at_ms), low, phrase, at_ms)
     return tuple(found)
 

@@ -31,6 +31,7 @@ _REGULAR = re.compile(
     r"habits?|every time|each time|most of the time|likes? to|loves? to|prefers?)\b"
 )
 """Words that speak of all days; "the most" and "how many times" may count within one."""
+_OCCASION = re.compile(rf"\b(?:{_LAST_TIME}|{_FIRST_TIME})")
 _LATEST = re.compile(rf"\b(?:{_LAST_TIME}|last\b(?! {_PERIOD}\b)|latest\b|most recent(?:ly)?\b)")
 _EARLIEST = re.compile(
     rf"\b(?:{_FIRST_TIME}|first\b(?! (?:day|floor|aid|night|name|person|thing in the morning)\b)|earliest\b|"
@@ -91,7 +92,9 @@ def parse_time_query(text: str, at_ms: int, first_day: date | None = None) -> Ti
     """
     low = plain(text)
     intent = intent_of(low)
-    found = find_windows(text, at_ms, first_day, habit=bool(_REGULAR.search(low)))
+    # "the last time we had breakfast on the boat" may be on any day
+    any_day = bool(_REGULAR.search(low) or _OCCASION.search(low))
+    found = find_windows(text, at_ms, first_day, any_day=any_day)
     windows = tuple(one for one in found if one.dated and one.end_ms < at_ms) if intent == "plan" else found
     return TimeQuery(intent, windows, _anchor(text, found), bool(_ASKS_WHEN.search(low)))
 

@@ -45,12 +45,12 @@ def test_a_label_disagrees_with_a_window_that_is_elsewhere_too_wide_or_missing()
     text=st.lists(st.sampled_from([label.text for label in LABELS]), min_size=1, max_size=4).map(", ".join),
     at=st.integers(min_value=0, max_value=9 * DAY_MS),
     first_day=st.none() | st.dates(),
-    habit=st.booleans(),
+    any_day=st.booleans(),
 )
 def test_no_window_reaches_beyond_the_question_or_before_the_week(
-    text: str, at: int, first_day: date | None, habit: bool
+    text: str, at: int, first_day: date | None, any_day: bool
 ) -> None:
-    for window in find_windows(text, at, first_day, habit=habit):
+    for window in find_windows(text, at, first_day, any_day=any_day):
         assert 0 <= window.start_ms <= window.end_ms <= at
         assert 0 < window.confidence <= 1
         assert 0 <= window.span[0] < window.span[1] <= len(text)

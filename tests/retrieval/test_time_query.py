@@ -92,6 +92,11 @@ def test_a_habit_at_a_part_of_the_day_is_one_of_every_day() -> None:
     assert window.start_ms == week_ms(5, 6 * HOUR_MS)
 
 
+def test_the_last_time_at_a_meal_may_be_on_any_day() -> None:
+    windows = parse_time_query("Who sat beside me the last time we had dinner in the yard?", AT).windows
+    assert [window.start_ms for window in windows] == [week_ms(day, round(16.5 * HOUR_MS)) for day in (1, 2, 3, 4, 5)]
+
+
 def test_weekdays_need_the_date_of_the_first_day() -> None:
     wednesday = date(2024, 5, 1)
     assert parse_time_query("What did we cook on Friday?", AT).windows == ()

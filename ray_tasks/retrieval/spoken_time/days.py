@@ -29,6 +29,11 @@ DAYS: Final = tuple(
         ("before_yesterday", r"(?:the )?day before yesterday"),
         ("yesterday", r"yesterday|(?:the )?previous day"),
         ("today", r"today"),
+        (
+            "numbers",
+            rf"days? (?P<number>\d{{1,3}}|{_NUMBERS}) ?(?:and|to|until|till|through|or|&|~) ?"
+            rf"(?P<last>\d{{1,3}}|{_NUMBERS})(?![\d:.]| ?(?:{UNIT}|[ap]\.?m|o'?clock)\b)",
+        ),
         ("number", rf"day ?(?P<number>\d{{1,4}}|{_NUMBERS})(?! (?:and |{NUMBER} )?{UNIT}\b)(?!\d)"),
         ("ordinal", rf"{_OWN}(?P<place>{ORDINAL}) day(?! (?:off|trip|tour|care|out)\b)"),
         ("other", r"(?:the )?other day"),
@@ -76,6 +81,9 @@ def days_of(kind: str, match: re.Match[str], today: Today) -> Days | None:
     if kind == "number":
         day = int(number_of(match["number"]))
         return _one(day) if day else None
+    if kind == "numbers":
+        first, last = sorted((int(number_of(match["number"])), int(number_of(match["last"]))))
+        return Days(first, last) if first else None
     if kind == "ordinal":
         return _one(ordinal_of(match["place"]))
     if kind in ("weekday", "weekend"):

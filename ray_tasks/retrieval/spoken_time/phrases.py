@@ -85,6 +85,9 @@ class _Growing:
             return False
         if piece.clock and any(one.clock for one in pieces):
             return False
+        fine = any(one.part or one.clock for one in pieces)
+        if fine and relation in ("until", "till") and (piece.part or piece.clock):
+            return False  # the end of a range
         parts = [one.part for one in pieces if one.part]
         return not (piece.part and parts) or relation is not None or _overlap(piece.part, parts[-1])
 

@@ -33,7 +33,8 @@ _UNKNOWN: Final = re.compile(
     rf"\b(?:(?:this )?(?:next|following|coming|upcoming) (?:{PART}|{'|'.join(WEEKDAYS)}|weekend|day|week)|"
     rf"later (?:on )?(?:today|tonight|(?:this|that|in the) (?:{PART}))|"
     rf"(?:that|those|(?:the )?same|one|some|any|another|a) (?:early |late )?(?:{_OF_DAY})s?|"
-    rf"the (?:{_OF_DAY}) after|(?:{'|'.join(WEEKDAYS)})'s (?!(?:{PART})\b))\b"
+    rf"the (?:{_OF_DAY}) after|every (?:second|third|other) (?:day|{_OF_DAY})|"
+    rf"(?:{'|'.join(WEEKDAYS)})'s (?!(?:{PART})\b))\b"
 )
 _BEFORE_LAST: Final = re.compile(rf"\b(?:the )?(?P<part>{_OF_DAY}) before last\b")
 _BEFORE_YESTERDAY: Final = re.compile(rf"\b(?:the )?(?P<part>{PART}) before yesterday\b")
@@ -41,12 +42,16 @@ _LAST_NIGHT: Final = re.compile(r"\b(?:last|(?:the )?previous) (?:night|evening)
 _TONIGHT: Final = re.compile(r"\btonight\b")
 _OVERNIGHT: Final = re.compile(r"\bovernight\b|\bduring the night\b")
 _PARTS_AGO: Final = re.compile(rf"(?P<amount>{NUMBER}) (?P<part>{_OF_DAY})s? ago\b")
+_LAST_PARTS: Final = re.compile(rf"\b(?:last|past|previous) (?:(?P<amount>{NUMBER}) )?(?P<part>{_OF_DAY})s?\b")
 _PART_OF_DAY: Final = re.compile(rf"\b(?:the|my|our) (?:very )?(?P<place>{ORDINAL}) (?P<part>{_OF_DAY})\b")
 _STAMP: Final = re.compile(r"\bday ?(?P<day>\d{1,4}),? (?:at )?(?P<clock>\d{5,8})\b")
 _PART: Final = re.compile(
     rf"\b(?:(?P<which>this|every|each|most) )?(?P<part>{PART})"
     r"(?P<many>(?<=morning)s|(?<=noon)s|(?<=evening)s|(?<=night)s)?\b"
 )
+_NAMES_TOO: Final = frozenset(["dawn"])
+"""Parts of the day after which people are called as well: they need a word like "at" before them."""
+_PLACED: Final = re.compile(r"\b(?:at|before|after|until|till|since|by|around|towards?|of|the) $")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,8 @@ def find_pieces(text: str, at_ms: int, today: Today) -> list[Piece]:
     _days_and_clocks(finder, today)
     for match in finder.matches(_PART):
         which = match["which"]
+        if match["part"] in _NAMES_TOO and not which and not _PLACED.search(text, 0, match.start()):
+            continue
         days = Days(today.number, today.number) if which == "this" else None
         each = bool(match["many"]) or which in ("every", "each", "most")
         finder.take(match, Piece(*match.span(), days=days, part=match["part"], each=each))
@@ -137,6 +144,9 @@ def _named_parts(finder: _Finder, today: Today) -> None:
             day = today.number - back
             part = match.groupdict().get("part") or "night"
             finder.take(match, Piece(*match.span(), days=Days(day, day), part=part))
+    for match in finder.matches(_LAST_PARTS):
+        days = Days(today.number - round(number_of(match["amount"] or "one")), today.number - 1, each=True)
+        finder.take(match, Piece(*match.span(), days=days, part=match["part"]))
     for match in finder.matches(_OVERNIGHT):
         night = week_ms(today.number - 1, 21 * HOUR_MS), week_ms(today.number, 9 * HOUR_MS)
         finder.take(match, Piece(*match.span(), window=(*night, 0.8)))
