@@ -22,7 +22,7 @@ from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.table import render_evaluation
-from ray_tasks.retrieval.registry import METHODS, UnknownMethodError
+from ray_tasks.retrieval.registry import METHODS, UnknownMethodError, model_steps
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
@@ -81,7 +81,8 @@ def evaluate(
         if name not in METHODS:
             raise UnknownMethodError(f"--method {name}: choose one of {', '.join(METHODS)}")
     settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model) if settings.asks_model else None
+    asks = any(model_steps(name, settings) for name in methods)
+    model = answering_model(config, llm_url, llm_model) if asks else None
     files = [(owner, Asked.read(path, owner, benchmark)) for owner, path in question_files(questions, wearer or [])]
     store = open_store(root)
     manifest = current_manifest(store)

@@ -82,11 +82,6 @@ class RetrievalSettings:
         if not self.views or not set(self.views) <= set(VIEWS):
             raise SettingsError(f"views must be some of {', '.join(VIEWS)}, not {', '.join(self.views) or 'none'}")
 
-    @property
-    def asks_model(self) -> bool:
-        """Whether any step is done by a language model."""
-        return "llm" in (self.draft, self.curate, self.respond)
-
     def changed(self, changes: Mapping[str, object]) -> RetrievalSettings:
         """These settings with some of them changed, also from text ("0.98", "yes", "action,activity").
 

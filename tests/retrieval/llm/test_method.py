@@ -22,6 +22,7 @@ from ray_tasks.retrieval.registry import make_method, method_identity, model_ste
 from ray_tasks.retrieval.settings import Agent, RetrievalSettings
 from ray_tasks.retrieval.types import AsyncMethod, Question
 from tests.chat_server import ChatServer, FaultPlan, Reply, schema_of, text_of
+from tests.retrieval.llm.wire_model import obliging
 from tests.retrieval.small_memory import Clip, Coarse, a_week, ask, clock, embed, make_memory
 
 WIDE = [
@@ -43,34 +44,9 @@ def memory() -> WearerMemory:
     return make_memory(a_week(), WIDE)
 
 
-def asked_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The question that a request is about."""
-    section = text_of(body).split("<question>\n")[1].split("\n</question>")[0]
-    asked: dict[str, Any] = json.loads(section)
-    return asked
-
-
-def model(body: dict[str, Any]) -> str | dict[str, Any] | Reply:
-    """A model that searches for the question, then for its first choice, keeps the latest ten and answers the last."""
-    text = text_of(body)
-    if body.get("tools"):
-        asked = asked_of(body)
-        turns = sum(message["role"] == "assistant" for message in body["messages"])
-        if turns == 2:
-            return Reply(tool_calls=[("answer", "{}")])
-        query = json.dumps({"query": asked["question"] if turns == 0 else asked.get("choices", {}).get("A", "terrace")})
-        wide = json.dumps({"query": asked["question"], "time_query": "DAY1 to now"})
-        return Reply(tool_calls=[("search_action_utterance", query), ("search_activity", wide)])
-    if "<pool>" in text:
-        numbers = [json.loads(line)["id"] for line in text.split("<pool>\n")[1].split("\n</pool>")[0].splitlines()]
-        return {"qualifier": "none", "keep": numbers[-10:]}
-    letters = list(asked_of(body).get("choices", {"": ""}))
-    return {"reason": "So it is told.", "cited": [], "answer": letters[-1] or "Nothing much."}
-
-
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer(model) as running:
+    with ChatServer(obliging) as running:
         yield running
 
 
@@ -174,7 +150,7 @@ def test_nothing_from_after_the_question_reaches_a_prompt_or_changes_one(memory:
     def script(body: dict[str, Any]) -> Any:
         schema = schema_of(body)
         if schema is None or "action" not in schema["properties"]:
-            return model(body)
+            return obliging(body)
         turns = sum(message["role"] == "assistant" for message in body["messages"])
         action = ["search_action_utterance", "search_conversation", "search_activity", "answer"][turns]
         return {"thought": "", "action": action, "query": "SECRET", "time_query": "DAY1 to DAY9", "keep": []}
@@ -211,7 +187,7 @@ def test_the_fallback_of_every_step_sees_nothing_from_after_the_question_either(
 
 def test_a_model_that_hangs_fails_the_question_and_no_other(memory: WearerMemory) -> None:
     def script(body: dict[str, Any]) -> Any:
-        return Reply(status=503, text="overloaded") if "passport" in text_of(body) else model(body)
+        return Reply(status=503, text="overloaded") if "passport" in text_of(body) else obliging(body)
 
     async def both(method: AgentMethod, counts: CallCounts) -> list[Any]:
         asks = (method.answer_async(question, memory, counts) for question in QUESTIONS[:2])
@@ -226,7 +202,7 @@ def test_a_model_that_hangs_fails_the_question_and_no_other(memory: WearerMemory
         assert counts.failed["unreachable"] == 1
     plan = FaultPlan(share=1.0, kinds=("hang",), in_a_row=99)
     with (
-        ChatServer(model, faults=plan) as server,
+        ChatServer(obliging, faults=plan) as server,
         open_chat(settings_of(server, attempts=2, timeout_s=0.2)) as chat,
         pytest.raises(UnreachableError),
     ):
@@ -237,7 +213,7 @@ def test_faults_on_the_way_change_no_answer(server: ChatServer, memory: WearerMe
     with open_chat(settings_of(server)) as chat:
         quiet = made(chat).answer_many(QUESTIONS, memory)
     plan = FaultPlan(share=0.4, kinds=("slow", "429", "500", "cut", "bad_body"))
-    with ChatServer(model, faults=plan) as stormy, open_chat(settings_of(stormy)) as chat:
+    with ChatServer(obliging, faults=plan) as stormy, open_chat(settings_of(stormy)) as chat:
         assert made(chat).answer_many(QUESTIONS, memory) == quiet
         assert stormy.served.faults.total()
 
@@ -246,7 +222,7 @@ def test_broken_arguments_over_the_wire_cost_a_round(memory: WearerMemory) -> No
     def script(body: dict[str, Any]) -> Any:
         if body.get("tools") and len(body["messages"]) == 2 and "could not be used" not in text_of(body):
             return Reply(tool_calls=[("search_activity", '{"query": "lan'), ("no_such_tool", "{}")])
-        return model(body)
+        return obliging(body)
 
     with ChatServer(script) as server, open_chat(settings_of(server)) as chat:
         answer = made(chat).answer(QUESTIONS[0], memory)
@@ -263,7 +239,7 @@ def test_an_endpoint_that_takes_nothing_is_an_error_and_not_an_answer(memory: We
     ):
         made(chat).answer(QUESTIONS[0], memory)
     with (
-        ChatServer(model, model="another") as server,
+        ChatServer(obliging, model="another") as server,
         open_chat(settings_of(server)) as chat,
         pytest.raises(RejectedError, match="404"),
     ):
