@@ -129,7 +129,7 @@ def test_questions_are_answered_by_a_model_on_ray(tmp_path: Path) -> None:
     daybook(*command, "--llm-url", "http://127.0.0.1:9/v1", expect=1)
     away = json.loads(out.read_text(encoding="utf-8"))
     assert [result["statuses"] for result in away] == [{"error": len(THINGS)}] * 4
-    with ChatServer(obliging) as server:
+    with ChatServer(obliging, latency_s=0.05) as server:
         daybook(*command, "--llm-url", server.url)
         results = json.loads(out.read_text(encoding="utf-8"))
         assert [(result["wearer"], result["method"]) for result in results] == [

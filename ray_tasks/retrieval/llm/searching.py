@@ -33,6 +33,7 @@ def search_views(
 
     Exact: whatever is among the k best of all is among the k best of its view.
     """
+    window = window and _cut(memory, window, at_ms)
     found: list[ScoredItem] = []
     for name in views:
         view = memory.views[name]
@@ -42,3 +43,15 @@ def search_views(
             found.append(ScoredItem(item, hit.similarity, hit.relevance))
     found.sort(key=lambda one: (-one.item.score, -one.relevance, one.item.start_ms, one.item.view, one.item.item_id))
     return found[:k]
+
+
+def _cut(memory: WearerMemory, window: tuple[int, int], at_ms: int) -> tuple[int, int] | None:
+    """A window of week time, cut at the last moment that is recorded by the question.
+
+    A moment behind it may lie inside the recorded day or not, which depends on what is recorded after the question.
+    """
+    recorded = memory.captions.visible(at_ms)
+    if not recorded:
+        return None
+    last = int(memory.captions.end_ms[recorded - 1])
+    return min(window[0], last), min(window[1], last)

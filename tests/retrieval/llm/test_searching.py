@@ -84,3 +84,15 @@ def test_a_search_sees_what_ended_by_the_question_and_nothing_more() -> None:
     assert found
     assert all(one.item.end_ms <= early for one in found)
     assert not any("number10" in one.item.text for one in found)
+
+
+def test_relevance_does_not_tell_whether_the_day_goes_on_after_the_question() -> None:
+    """Asked in a pause, "now" is as far from what was seen before it as if nothing had been recorded after it."""
+    at_ms = parse_week_time("DAY2 12450000")
+    clips = [
+        Clip(clock(2, hour, minute), ("Tobi reads a magazine",)) for hour in (10, 11, 15) for minute in (0, 20, 40)
+    ]
+    until_now, whole = make_memory(clips, until=at_ms), make_memory(clips)
+    for time in ("now", "DAY2 12:30", "DAY2 11:30 to DAY2 18:00", "DAY1 to DAY9"):
+        assert search(whole, time, 5, "action", at_ms=at_ms) == search(until_now, time, 5, "action", at_ms=at_ms)
+    assert search(whole, "now", 1, "action", at_ms=at_ms)[0].relevance > 0.9999
