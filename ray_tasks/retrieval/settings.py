@@ -94,6 +94,11 @@ class RetrievalSettings:
         read: dict[str, Any] = {name: _as_kind(name, value, known[name]) for name, value in changes.items()}
         return replace(self, **read)
 
+    def changes(self) -> dict[str, object]:
+        """What differs from the defaults."""
+        default = RetrievalSettings().to_json()
+        return {name: value for name, value in self.to_json().items() if value != default[name]}
+
     def to_json(self) -> dict[str, object]:
         """Plain values for a report or a cache key."""
         return asdict(self)

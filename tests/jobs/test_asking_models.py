@@ -17,20 +17,12 @@ from jobs.cli import app
 from ray_tasks.storage.manifests import publish
 from tests.chat_server import ChatServer, FaultPlan, Reply
 from tests.chat_server.replies import Script
-from tests.jobs.memories import THINGS, WEARERS, build_memory, embed, write_corpus, write_questions
-from tests.jobs.slow_evaluate import SlowEncoder
+from tests.jobs.memories import THINGS, WEARERS, build_memory, write_corpus, write_questions
+from tests.jobs.quick_encoder import QuickEncoder
 from tests.retrieval.llm.wire_model import obliging, purpose_of
 
 LLM = ("--set", "draft=llm", "--set", "curate=llm", "--set", "respond=llm")
 ANSWERS_ONLY = ("--method", "caption-rag", "--set", "respond=llm")
-
-
-class QuickEncoder(SlowEncoder):
-    """The encoder of the tests without its pause."""
-
-    def queries(self, texts: list[str]) -> Any:
-        """Unit vectors."""
-        return embed(texts)
 
 
 @pytest.fixture(scope="module")
