@@ -62,7 +62,7 @@ def ask(
     """
     asked = make_question(question, wearer, at, choice or [])
     settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model) if model_steps(method, settings) else None
+    model = answering_model(config, llm_url, llm_model, starts=False) if model_steps(method, settings) else None
     store = open_store(root)
     respondent = Respondent.of(store, current_manifest(store), method, settings, model)
     answer = respondent.method.answer(asked, respondent.memory(wearer))

@@ -159,11 +159,21 @@ def read_settings(changes: Sequence[str]) -> RetrievalSettings:
     return settings
 
 
-def answering_model(config: Path | None, urls: list[str] | None, model: str | None) -> ChatSettings:
-    """The language model that answers; raises UsageError where nothing says how to reach it."""
+def answering_model(
+    config: Path | None, urls: list[str] | None, model: str | None, *, starts: bool = True
+) -> ChatSettings:
+    """The language model that answers; raises UsageError where nothing says how to reach it.
+
+    `starts`: whether the command can start the model that is named under `serve`.
+    """
     given = {"urls": urls, "model": model}
     apart = load_config(config).agents is not None
     settings = (load_config(config, agents=given) if apart else load_config(config, llm=given)).answering
+    if not settings.urls and settings.serve is not None and not starts:
+        raise UsageError(
+            f"one question is not worth starting {settings.model}: name an endpoint with --llm-url; `daybook evaluate` "
+            "starts what stands under `serve`"
+        )
     if not settings.urls and settings.serve is None:
         raise UsageError(
             f"nothing says where {settings.model} answers: name an endpoint with --llm-url (or `urls` in the "

@@ -68,7 +68,7 @@ def trace(
     asked = Asked.read(questions, wearer, benchmark)
     entry = _named(asked, question)
     settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model) if model_steps(method, settings) else None
+    model = answering_model(config, llm_url, llm_model, starts=False) if model_steps(method, settings) else None
     store = open_store(root)
     manifest = current_manifest(store)
     manifest.entry(wearer)

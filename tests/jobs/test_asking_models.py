@@ -144,6 +144,17 @@ def test_a_model_without_an_address_is_asked_for(place: Place, command: str, mor
     assert "--llm-url" in result.output
 
 
+@pytest.mark.parametrize("command", ["ask", "trace"])
+def test_one_question_starts_no_model(place: Place, command: str) -> None:
+    config = place.root / "serving.yaml"
+    config.write_text("llm: {model: test-model, serve: {gpus: 0}}\n", encoding="utf-8")
+    where = ("--at", "DAY1 10300000") if command == "ask" else ("--questions", str(place.folder / "questions.json"))
+    whose = ("--root", str(place.root), "--wearer", WEARERS[0], "--config", str(config))
+    result = CliRunner().invoke(app, [command, "3", *where, *whose, *LLM])
+    assert result.exit_code == 2
+    assert "one question is not worth starting test-model" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize("command", ["ask", "evaluate", "trace"])
 @pytest.mark.parametrize(
     ("setting", "says"),
