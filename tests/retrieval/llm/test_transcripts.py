@@ -74,6 +74,8 @@ class Log:
     def reply(self, body: dict[str, Any]) -> Said:
         """See Script."""
         purpose = purpose_of(body)
+        named = [one["function"]["name"] for message in body["messages"] for one in message.get("tool_calls", ())]
+        assert all(re.fullmatch("[A-Za-z0-9_-]{1,64}", name) for name in named), "endpoints take no other names"
         turn = self._turns.setdefault(purpose, 0)
         self._turns[purpose] += 1
         known = self._told.get(purpose, 1)
@@ -169,13 +171,18 @@ def test_arguments_that_are_no_json(memory: WearerMemory) -> None:
     assert "are not JSON" in trace.rounds[0].problem
 
 
-def test_a_tool_that_there_is_not(memory: WearerMemory) -> None:
-    log = Log(draft=[call(("look_everywhere", "{}"), search("lantern")), *Log.draft])
+def test_a_tool_that_there_is_not_beside_one_that_there_is(memory: WearerMemory) -> None:
+    log = Log(draft=[call(("look everywhere!", "{}"), search("lantern")), call(DONE)])
     trace = talk(log, memory)
-    said = 'draft says: look_everywhere {} + search_action_utterance {"query": "lantern"}'
-    assert log.lines[1:4] == [said, UNREADABLE, LOOKED[0]]
-    assert (trace.answer.choice, trace.answer.notes) == ("B", ("draft_invalid_json",))
-    assert "the tool 'look_everywhere' was not offered" in trace.rounds[0].problem
+    assert log.lines == [
+        "draft is asked",
+        'draft says: look everywhere! {} + search_action_utterance {"query": "lantern"}',
+        "draft is told: There is no tool 'look everywhere!'. Call one of: search_action_utteranc",
+        "draft is told: 20 found; 20 new.",
+        "draft says: answer {}",
+        *END,
+    ]
+    assert (trace.answer.choice, trace.answer.rounds, trace.answer.notes) == ("B", 2, ("call_unusable",))
 
 
 def test_no_call_at_all(memory: WearerMemory) -> None:
