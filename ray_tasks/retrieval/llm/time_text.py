@@ -111,12 +111,16 @@ def _side(plain: str, at_ms: int) -> tuple[int, int] | None:
     past = _PAST.match(plain)
     plain = f"in the last {plain[past.end() :]}" if past else plain
     relation = _RELATION.match(plain)
+    rest = plain[relation.end() :].strip() if relation else plain
     window = None
     if relation is None or not relation["only"]:
-        window = _of_moments(plain) or _of_times_of_day(plain, at_ms) or _of_phrase(plain, at_ms)
+        window = _of_moments(plain) or _of_times_of_day(plain, at_ms)
+        # Before a moment of a named day is any time before it; before lunch is on the same day.
+        if window is None and not (relation and _of_moments(rest)):
+            window = _of_phrase(plain, at_ms)
     if window is not None or relation is None:
         return window
-    window = _side(plain[relation.end() :].strip(), at_ms)
+    window = _side(rest, at_ms)
     if window is None:
         return None
     return (window[0], max(at_ms, window[1])) if relation["after"] else (0, window[1])
