@@ -149,11 +149,15 @@ def _check_one(seen: Witness, name: str, settings: RetrievalSettings, question: 
     return len(early_log)
 
 
-STEPS = [mixed for mixed in itertools.product(get_args(Agent), repeat=3) if "llm" in mixed]
+STEPS = [
+    (*mixed, mode)
+    for mixed in itertools.product(get_args(Agent), repeat=3)
+    for mode in (("calls", "json") if mixed[0] == "llm" else ("auto",))
+    if "llm" in mixed
+]
 
 
-@pytest.mark.parametrize("mode", ["calls", "json"])
-@pytest.mark.parametrize(("draft", "curate", "respond"), STEPS)
+@pytest.mark.parametrize(("draft", "curate", "respond", "mode"), STEPS)
 def test_for_every_combination_of_model_and_rules(draft: Agent, curate: Agent, respond: Agent, mode: str) -> None:
     settings = RetrievalSettings(draft=draft, curate=curate, respond=respond, tool_mode=mode)  # type: ignore[arg-type]
     assert check(curious, "egocite", settings)
