@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,12 +77,7 @@ class Place:
 def place(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """Its server obliges."""
     monkeypatch.setattr(answering, "load_encoder", QuickEncoder)
-    root = tmp_path / "root"
-    root.mkdir()
-    for part in built.joinpath("root").iterdir():
-        root.joinpath(part.name).symlink_to(part) if part.is_dir() else root.joinpath(part.name).write_bytes(
-            part.read_bytes()
-        )
+    root = shutil.copytree(built / "root", tmp_path / "root")
     with ChatServer(obliging) as server:
         yield Place(built, root, server)
 
