@@ -9,6 +9,7 @@ from ray_tasks.embedding.encoder import SentenceEncoder
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.index.opening import open_wearer
+from ray_tasks.retrieval.registry import model_steps
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Method
 from ray_tasks.scheduling.asking_actor import MethodChoice
@@ -64,6 +65,9 @@ class Respondent:
 
 
 def choose(method: str, settings: RetrievalSettings | None = None, model: ChatSettings | None = None) -> MethodChoice:
-    """A method by name; the model is left out where its settings ask none, so that it is no part of what decides."""
+    """A method by name; the model is left out where none of its steps asks it, so that it is no part of what decides.
+
+    Raises UnknownMethodError.
+    """
     chosen = settings or RetrievalSettings()
-    return MethodChoice(method, chosen, model if chosen.asks_model and method == "egocite" else None)
+    return MethodChoice(method, chosen, model if model_steps(method, chosen) else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -10,9 +11,20 @@ import typer
 
 from jobs.answering import Respondent
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.options import DEFAULT_ROOT, JsonOption, MethodOption, RootOption
+from jobs.evaluate import answering_model, read_settings
+from jobs.options import (
+    DEFAULT_ROOT,
+    ConfigOption,
+    JsonOption,
+    LlmModelOption,
+    LlmUrlOption,
+    MethodOption,
+    RootOption,
+    SetOption,
+)
 from ray_tasks.corpus.week_time import WeekTimeError, format_for_people, format_week_time, parse_week_time
 from ray_tasks.errors import UsageError
+from ray_tasks.retrieval.registry import model_steps
 from ray_tasks.retrieval.types import Answer, Question
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
@@ -28,24 +40,38 @@ def ask(
     root: RootOption = DEFAULT_ROOT,
     choice: Annotated[list[str] | None, typer.Option(help="A possible answer; may be repeated.")] = None,
     method: MethodOption = "egocite",
+    set_: SetOption = None,
+    llm_url: LlmUrlOption = None,
+    llm_model: LlmModelOption = None,
+    config: ConfigOption = None,
     json: JsonOption = False,
 ) -> None:
     """Ask one question of a wearer's memory, as of a moment: nothing that was recorded later is seen.
+
+    Exit code 0: answered, or nothing is remembered, or the model declined or said nothing that can be read, which is
+    told; 1: the language model could not be asked; 2: the command or its input is at fault.
 
     Examples:
 
         daybook ask --root memories --wearer A1_JAKE --at "DAY3 16010000" "Where did I leave the tape?"
 
         daybook ask --root memories --wearer A1_JAKE --at "DAY3 16010000" "Who cooked last?" --choice Me --choice Mara
+
+        daybook ask --root memories --wearer A1_JAKE --at "DAY3 16010000" "Where is the rope?" --set draft=llm
+        --set respond=llm --llm-url http://host:8000/v1 --llm-model NAME
     """
     asked = make_question(question, wearer, at, choice or [])
+    settings = read_settings(set_ or [])
+    model = answering_model(config, llm_url, llm_model, starts=False) if model_steps(method, settings) else None
     store = open_store(root)
-    respondent = Respondent.of(store, current_manifest(store), method)
+    respondent = Respondent.of(store, current_manifest(store), method, settings, model)
     answer = respondent.method.answer(asked, respondent.memory(wearer))
     if json:
         print_json(answer_json(asked, answer))
     else:
         show_answer(asked, answer)
+    if answer.status == "error":
+        raise typer.Exit(1)
 
 
 def make_question(text: str, wearer: str, at: str, choices: list[str]) -> Question:
@@ -64,36 +90,52 @@ def make_question(text: str, wearer: str, at: str, choices: list[str]) -> Questi
 
 def show_answer(question: Question, answer: Answer, *, limit: int = SHOWN_EVIDENCE) -> None:
     """Prints the answer and the evidence it rests on, best first, at most `limit` items."""
-    chosen = dict(question.choices).get(answer.choice or "")
-    if answer.status == "declined":
+    if answer.status == "declined" and not answer.evidence:
         console.print(f"nothing was recorded before {format_for_people(question.at_ms)}")
         return
-    if chosen is not None:
-        odds = dict(answer.probabilities).get(answer.choice or "")
-        console.print(
-            f"{answer.choice}. {chosen}" + (f"  ({100 * odds:.0f}%)" if odds is not None else ""), markup=False
-        )
-    elif answer.text:
-        console.print(answer.text, markup=False)
+    for line in _said(question, answer):
+        console.print(line, markup=False, soft_wrap=True)
     for item in sorted(answer.evidence, key=lambda item: (-item.score, item.start_ms))[:limit]:
         console.print(
             f"  {format_for_people(item.start_ms)}  {item.view:<12} {item.text}", markup=False, soft_wrap=True
         )
 
 
+def _said(question: Question, answer: Answer) -> Iterator[str]:
+    """The choice with its odds, if any, and the reason; or why there is none."""
+    if answer.status == "error":
+        yield f"no answer: {answer.error}"
+        return
+    if answer.status == "unparsed":
+        yield "no answer: the model's replies state none"
+    chosen = dict(question.choices).get(answer.choice or "")
+    if chosen is not None:
+        odds = dict(answer.probabilities).get(answer.choice or "")
+        yield f"{answer.choice}. {chosen}" + (f"  ({100 * odds:.0f}%)" if odds is not None else "")
+    if answer.text and not answer.probabilities:  # beside odds, the rules only repeat their best evidence
+        yield answer.text
+
+
 def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
     """The answer as plain JSON values; times are week time in ms, with a written form beside."""
+    answered = answer.status == "answered"
     return {
         "question": question.text,
         "wearer": question.wearer,
         "at": format_week_time(question.at_ms),
         "status": answer.status,
         "choice": answer.choice,
-        "answer": dict(question.choices).get(answer.choice or "", answer.text or None),
+        "answer": dict(question.choices).get(answer.choice or "", answer.text or None) if answered else None,
+        "said": answer.text or None,
         "probabilities": dict(answer.probabilities),
         "evidence": [{**asdict(item), "at": format_week_time(item.start_ms)} for item in answer.evidence],
+        "cited": [{"start_ms": start, "end_ms": end, "at": format_week_time(start)} for start, end in answer.cited],
         "rounds": answer.rounds,
+        "calls": answer.calls,
+        "tokens_in": answer.tokens_in,
+        "tokens_out": answer.tokens_out,
         "notes": list(answer.notes),
+        "error": answer.error or None,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json as json_format
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,14 +16,14 @@ from jobs.asking_progress import AskingProgress
 from jobs.console import console, ends_well, log, run_app
 from jobs.exams import Asked, Exam
 from jobs.fan_out import Outcome, run_exams
-from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption, SetOption
+from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption, SweepOption
 from jobs.stopping import deadline, stoppable
 from ray_tasks.config import load_config
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.table import render_evaluation
-from ray_tasks.retrieval.registry import METHODS, UnknownMethodError
+from ray_tasks.retrieval.registry import METHODS, UnknownMethodError, model_steps
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
@@ -48,7 +49,7 @@ def evaluate(
     method: Annotated[
         list[str] | None, typer.Option(help="How questions are answered: egocite or caption-rag; may be repeated.")
     ] = None,
-    set_: SetOption = None,
+    set_: SweepOption = None,
     llm_url: LlmUrlOption = None,
     llm_model: LlmModelOption = None,
     config: ConfigOption = None,
@@ -72,7 +73,9 @@ def evaluate(
         daybook evaluate --root memories --benchmark egolifeqa --questions A1_JAKE.json --wearer A1_JAKE --json out.json
 
         daybook evaluate --root memories --questions A1_JAKE=one.json --questions A2_ALICE=two.json --method egocite
-        --method caption-rag --set decay=0.98
+        --method caption-rag
+
+        daybook evaluate --root memories --questions A1_JAKE=A1_JAKE.json --set decay=0.97 --set decay=0.99
     """
     if json is not None and not json.absolute().parent.is_dir():
         raise UsageError(f"--json {json}: there is no folder {json.absolute().parent}")
@@ -80,15 +83,19 @@ def evaluate(
     for name in methods:
         if name not in METHODS:
             raise UnknownMethodError(f"--method {name}: choose one of {', '.join(METHODS)}")
-    settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model) if settings.asks_model else None
+    sweep = read_sweep(set_ or [])
+    asks = any(model_steps(name, settings) for name in methods for settings in sweep)
+    model = answering_model(config, llm_url, llm_model) if asks else None
     files = [(owner, Asked.read(path, owner, benchmark)) for owner, path in question_files(questions, wearer or [])]
     store = open_store(root)
     manifest = current_manifest(store)
     for owner, _ in files:
         manifest.entry(owner)
     exams = [
-        Exam(store, manifest, choose(name, settings, model), asked, owner) for owner, asked in files for name in methods
+        Exam(store, manifest, choose(name, settings, model), asked, owner)
+        for owner, asked in files
+        for name in methods
+        for settings in sweep
     ]
     with AskingProgress() as progress, stoppable(), deadline(deadline_s, lambda _: progress.where()):
         outcomes = run_exams(exams, progress, cpus=cpus, again=again)
@@ -100,7 +107,7 @@ def report(outcomes: Sequence[Outcome], json: Path | None) -> None:
     for outcome in outcomes:
         if outcome.evaluation is not None:
             console.print(render_evaluation(outcome.evaluation, outcome.exam.asked.file.ledger))
-            log.print(f"answers are in {outcome.exam.place}", soft_wrap=True)
+            log.print(escape(f"{outcome.exam.title}: answers are in {outcome.exam.place}"), soft_wrap=True)
         else:
             log.print(f"[bold red]error:[/] {escape(f'{outcome.exam.title}: {outcome.fault}')}", soft_wrap=True)
     if json is not None:
@@ -128,22 +135,45 @@ def question_files(given: Sequence[str], wearers: Sequence[str]) -> list[tuple[s
     return list(dict.fromkeys(found))
 
 
-def read_settings(changes: Sequence[str]) -> RetrievalSettings:
-    """Settings of retrieval with those of --set; raises UsageError for one that is unknown or out of range."""
-    values: dict[str, object] = {}
+def read_sweep(changes: Sequence[str]) -> list[RetrievalSettings]:
+    """Settings of retrieval with those of --set, each combination once where names have several values.
+
+    Raises UsageError for a setting that is unknown or out of range.
+    """
+    values: dict[str, dict[str, None]] = {}
     for text in changes:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise UsageError(f"--set {text}: expected a name and a value, such as rounds=2")
-        values[name.strip()] = value
-    return RetrievalSettings().changed(values)
+        values.setdefault(name.strip(), {})[value.strip()] = None
+    combinations = itertools.product(*values.values())
+    changed = [RetrievalSettings().changed(dict(zip(values, chosen, strict=True))) for chosen in combinations]
+    return list(dict.fromkeys(changed))
 
 
-def answering_model(config: Path | None, urls: list[str] | None, model: str | None) -> ChatSettings:
-    """The language model that answers; raises UsageError where nothing says how to reach it."""
+def read_settings(changes: Sequence[str]) -> RetrievalSettings:
+    """The same where there can be only one combination; raises UsageError where there are several."""
+    settings, *others = read_sweep(changes)
+    if others:
+        raise UsageError("--set: a setting has several values, which only `daybook evaluate` tries one after another")
+    return settings
+
+
+def answering_model(
+    config: Path | None, urls: list[str] | None, model: str | None, *, starts: bool = True
+) -> ChatSettings:
+    """The language model that answers; raises UsageError where nothing says how to reach it.
+
+    `starts`: whether the command can start the model that is named under `serve`.
+    """
     given = {"urls": urls, "model": model}
     apart = load_config(config).agents is not None
     settings = (load_config(config, agents=given) if apart else load_config(config, llm=given)).answering
+    if not settings.urls and settings.serve is not None and not starts:
+        raise UsageError(
+            f"one question is not worth starting {settings.model}: name an endpoint with --llm-url; `daybook evaluate` "
+            "starts what stands under `serve`"
+        )
     if not settings.urls and settings.serve is None:
         raise UsageError(
             f"nothing says where {settings.model} answers: name an endpoint with --llm-url (or `urls` in the "

@@ -82,8 +82,12 @@ class Exam:
 
     @property
     def title(self) -> str:
-        """What is asked of whom, in a few words."""
-        return f"{self.asked.benchmark} {self.wearer} {self.choice.name}"
+        """What is asked of whom and with which settings, in a few words."""
+        changes = [
+            f"{name}={','.join(value) if isinstance(value, tuple) else value}"
+            for name, value in self.choice.settings.changes().items()
+        ]
+        return " ".join([self.asked.benchmark, self.wearer, self.choice.name, *changes])
 
     @property
     def questions(self) -> tuple[BenchmarkQuestion, ...]:

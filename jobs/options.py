@@ -38,4 +38,11 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="A setting of retrieval, such as rounds=2; may be repeated.")
 ]
+SweepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="A setting of retrieval, such as rounds=2; may be repeated, also with other values of the same one.",
+    ),
+]
 MethodOption = Annotated[str, typer.Option(help="How questions are answered: egocite or caption-rag.")]

@@ -26,6 +26,7 @@ from ray_tasks.evaluation.answers import score_answer
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.metrics import overlaps
 from ray_tasks.evaluation.questions import BenchmarkQuestion
+from ray_tasks.retrieval.registry import model_steps
 from ray_tasks.retrieval.trace import Trace, Traceable, interval
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
@@ -67,7 +68,7 @@ def trace(
     asked = Asked.read(questions, wearer, benchmark)
     entry = _named(asked, question)
     settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model) if settings.asks_model else None
+    model = answering_model(config, llm_url, llm_model, starts=False) if model_steps(method, settings) else None
     store = open_store(root)
     manifest = current_manifest(store)
     manifest.entry(wearer)

@@ -188,20 +188,20 @@ def _whole(text: str) -> str:
 
 
 def _tool_calls(calls: Any, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
+    """The calls of a turn. Where tools were offered, whoever asked tells a model of a name that is none of theirs."""
     if not isinstance(calls, list):
         return ()
-    offered = {tool.name for tool in tools}
-    return tuple(_tool_call(call, offered, turn) for turn, call in enumerate(calls))
+    return tuple(_tool_call(call, turn, offered=bool(tools)) for turn, call in enumerate(calls))
 
 
-def _tool_call(call: Any, offered: set[str], turn: int) -> ToolCall:
+def _tool_call(call: Any, turn: int, *, offered: bool) -> ToolCall:
     try:
-        name, text = str(call["function"]["name"]), call["function"].get("arguments")
+        name, text = call["function"]["name"], call["function"].get("arguments")
         arguments = text if isinstance(text, dict) else decode(text or "{}")
     except (MalformedJsonError, LookupError, TypeError, AttributeError) as error:
         raise InvalidJsonError(f"the arguments of a tool call are not JSON: {error}", json.dumps(call)) from error
-    if name not in offered or not isinstance(arguments, dict):
-        what = f"the tool {name!r} was not offered" if name not in offered else f"{name}'s arguments are no object"
+    if not offered or not isinstance(name, str) or not isinstance(arguments, dict):
+        what = "its name is no text or its arguments are no object" if offered else "no tools were offered"
         raise InvalidJsonError(f"a tool call is wrong: {what}", json.dumps(call))
     return ToolCall(str(call.get("id") or f"call_{turn}"), name, arguments)
 

@@ -197,16 +197,22 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _label(columns: Sequence[Column]) -> None:
     """Names every method, with what it differs in from others of the same name.
 
-    `identity` sums up settings and models, so it is only shown where nothing else tells two methods apart.
+    What an older evaluation does not know is no difference, and `identity` only sums up settings and models: both are
+    shown only where nothing else tells two methods apart.
     """
-    for plain in (True, False):
+    for unknown, identity in ((False, False), (True, False), (True, True)):
         for column in columns:
             twins = [other.config for other in columns if other.method == column.method]
-            names = sorted({name for config in twins for name in config if not (plain and name == _IDENTITY)})
-            differing = [name for name in names if len({repr(config.get(name)) for config in twins}) > 1]
             words = [
-                f"{name.removeprefix('settings.')}={str(column.config.get(name))[:_LONGEST]}" for name in differing
+                f"{name.removeprefix('settings.')}={str(column.config.get(name))[:_LONGEST]}"
+                for name in sorted(set().union(*twins))
+                if (identity or name != _IDENTITY) and _differs(name, twins, unknown=unknown)
             ]
             column.label = f"{column.method} ({', '.join(words)})" if words else column.method
         if len({column.label for column in columns}) == len(columns):
             return
+
+
+def _differs(name: str, configs: Sequence[Mapping[str, Any]], *, unknown: bool) -> bool:
+    """Whether a setting has several values; `unknown`: whether to lack it counts as one."""
+    return len({repr(config.get(name)) for config in configs if unknown or name in config}) > 1

@@ -82,11 +82,6 @@ class RetrievalSettings:
         if not self.views or not set(self.views) <= set(VIEWS):
             raise SettingsError(f"views must be some of {', '.join(VIEWS)}, not {', '.join(self.views) or 'none'}")
 
-    @property
-    def asks_model(self) -> bool:
-        """Whether any step is done by a language model."""
-        return "llm" in (self.draft, self.curate, self.respond)
-
     def changed(self, changes: Mapping[str, object]) -> RetrievalSettings:
         """These settings with some of them changed, also from text ("0.98", "yes", "action,activity").
 
@@ -98,6 +93,11 @@ class RetrievalSettings:
                 raise SettingsError(f"there is no setting {name!r}; choose one of {', '.join(known)}")
         read: dict[str, Any] = {name: _as_kind(name, value, known[name]) for name, value in changes.items()}
         return replace(self, **read)
+
+    def changes(self) -> dict[str, object]:
+        """What differs from the defaults."""
+        default = RetrievalSettings().to_json()
+        return {name: value for name, value in self.to_json().items() if value != default[name]}
 
     def to_json(self) -> dict[str, object]:
         """Plain values for a report or a cache key."""

@@ -179,6 +179,14 @@ def test_a_tool_call_has_parsed_arguments() -> None:
     assert (reply.text, reply.parsed) == ("", None)
 
 
+def test_a_tool_that_was_not_offered_is_left_to_whoever_offered_others() -> None:
+    calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in ("erase", "look_up")]
+    reply = _read(_choice(None, tool_calls=calls), tools=(LOOK_UP,))
+    assert [call.name for call in reply.tool_calls] == ["erase", "look_up"]
+    with pytest.raises(InvalidJsonError, match="no tools were offered"):
+        _read(_choice(None, tool_calls=calls))
+
+
 @pytest.mark.parametrize("arguments", ["", None, {}, "{}"])
 def test_a_tool_without_arguments_may_be_called_with_nothing(arguments: Any) -> None:
     call = {"function": {"name": "look_up", "arguments": arguments}}
@@ -197,7 +205,6 @@ def test_a_tool_without_arguments_may_be_called_with_nothing(arguments: Any) -> 
         (_choice("", "content_filter"), RefusedError),
         (_choice(None, tool_calls=[{"function": {"name": "look_up", "arguments": "{hour: 9}"}}]), InvalidJsonError),
         (_choice(None, tool_calls=[{"function": {"name": "look_up", "arguments": "[9]"}}]), InvalidJsonError),
-        (_choice(None, tool_calls=[{"function": {"name": "erase", "arguments": "{}"}}]), InvalidJsonError),
         (_choice(None, tool_calls=["look_up"]), InvalidJsonError),
         (_choice(None, tool_calls=[{"function": {"name": ["look_up"], "arguments": "{}"}}]), InvalidJsonError),
         (_choice(None, tool_calls=[{"function": {"name": "look_up", "arguments": 7}}]), InvalidJsonError),

@@ -65,6 +65,13 @@ def test_methods_that_differ_in_their_model_alone_are_told_apart_by_their_identi
         stored.document["config"]["identity"] = identity
     labels = [method["label"] for method in part(compare_results([one, three]))["methods"]]
     assert labels == ["egocite (rounds=3)", "egocite (rounds=1)"]
+    older = result([True] * 4, name="older", rounds=2)
+    newer = result([True] * 4, name="newer", rounds=3, draft="rules")
+    labels = [method["label"] for method in part(compare_results([older, newer]))["methods"]]
+    assert labels == ["egocite (rounds=2)", "egocite (rounds=3)"]
+    same = result([True] * 4, name="same", rounds=3)
+    labels = [method["label"] for method in part(compare_results([same, newer]))["methods"]]
+    assert labels == ["egocite (draft=None)", "egocite (draft=rules)"]
     labels = [method["label"] for method in part(compare_results([one, two, three]))["methods"]]
     assert labels[:2] == ["egocite (identity=small, rounds=3)", "egocite (identity=large, rounds=3)"]
 

@@ -14,32 +14,24 @@ from typing import Any
 from jobs import answering, exams, fan_out
 from jobs.console import run_app
 from jobs.evaluate import evaluate
-from ray_tasks.embedding.encoder import SentenceEncoder, encoder_identity
+from ray_tasks.embedding.encoder import SentenceEncoder
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.types import Answer, Method, Question
 from ray_tasks.scheduling.asking_actor import MethodChoice
 from ray_tasks.scheduling.asking_source import MemorySource, choose_method
-from tests.jobs.memories import embed
+from tests.jobs.quick_encoder import QuickEncoder
 
 SECONDS_EACH_CALL = 0.05
 CURSED = "cursed"
 
 
-@dataclass(frozen=True)
-class SlowEncoder:
-    """Stands in for a SentenceEncoder."""
-
-    model: str
-
-    @property
-    def identity(self) -> str:
-        """As the memory's manifest has it."""
-        return encoder_identity(self.model)
+class SlowEncoder(QuickEncoder):
+    """The same after a while."""
 
     def queries(self, texts: list[str]) -> Any:
-        """Unit vectors, after a while."""
+        """Unit vectors."""
         time.sleep(SECONDS_EACH_CALL)
-        return embed(texts)
+        return super().queries(texts)
 
 
 @dataclass(frozen=True)

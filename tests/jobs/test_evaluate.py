@@ -109,6 +109,23 @@ def test_a_setting_is_part_of_the_id_and_of_the_result(place: Place, tmp_path: P
     assert len(list(place.root.glob("evaluations/*/result.json"))) == 2
 
 
+@pytest.mark.usefixtures("quick")
+def test_several_values_of_settings_are_all_evaluated_and_compared(place: Place, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    form = ("--root", place.root, "--questions", place.questions, "--wearer", WEARERS[0], "--json", out)
+    sweep = ("rounds=1", "rounds=3", "decay=0.9", "decay=0.99", "decay=0.9", "views=action,utterance")
+    printed = evaluate(*form, *(argument for text in sweep for argument in ("--set", text)))
+    results = json.loads(out.read_text(encoding="utf-8"))
+    made = [(result["config"]["settings"]["rounds"], result["config"]["settings"]["decay"]) for result in results]
+    assert made == [(1, 0.9), (1, 0.99), (3, 0.9), (3, 0.99)]
+    assert all(result["config"]["settings"]["views"] == ["action", "utterance"] for result in results)
+    assert "egocite decay=0.9 rounds=1 views=action,utterance: answers are in" in " ".join(printed.split())
+    compared = CliRunner().invoke(app, ["compare", "--root", str(place.root), "--json"])
+    methods = json.loads(compared.stdout)["benchmarks"]["egolifeqa"]["methods"]
+    assert len({method["label"] for method in methods}) == 4
+    assert all("rounds=" in method["label"] and "decay=" in method["label"] for method in methods)
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -141,7 +158,9 @@ def test_files_go_to_their_wearers(tmp_path: Path) -> None:
 
 
 def test_settings_and_the_model_are_read(tmp_path: Path) -> None:
-    assert read_settings(["rounds=2", "use_choices=no"]).rounds == 2
+    assert read_settings(["rounds=2", "use_choices=no", "rounds=2"]).rounds == 2
+    with pytest.raises(UsageError, match="several values"):
+        read_settings(["rounds=2", "rounds=3"])
     config = tmp_path / "config.yaml"
     config.write_text("llm: {model: large, urls: ['http://large:1/v1']}\nagents: {model: small}\n", encoding="utf-8")
     assert answering_model(config, ["http://small:1/v1"], None).model == "small"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 
 from tests.chat_server import ChatServer
 from tests.chat_server.replies import images_of
+from tests.jobs.memories import THINGS, WEARERS, write_corpus, write_questions
 from tests.jobs.test_commands import daybook, daybook_here
+from tests.retrieval.llm.wire_model import obliging, purpose_of
 from tests.scheduling.corpus import write_hour
 from tests.scheduling.model_script import passable
 
@@ -109,3 +112,34 @@ def test_doctor_asks_the_model_that_sees_about_a_picture(tmp_path: Path) -> None
         assert [len(images_of(body)) for body in words.requests] == [0]
         assert [len(images_of(body)) for body in eyes.requests] == [1]
     assert f"eyes at {eyes.url} answered" in printed
+
+
+@pytest.mark.slow
+def test_questions_are_answered_by_a_model_on_ray(tmp_path: Path) -> None:
+    """Two wearers and two methods at once; an endpoint that goes away and comes back costs nothing but another run."""
+    root, out = tmp_path / "root", tmp_path / "out.json"
+    daybook("build", "--corpus", write_corpus(tmp_path / "corpus"), "--root", root)
+    questions = write_questions(tmp_path / "questions.json")
+    config = tmp_path / "short.yaml"
+    config.write_text("llm: {model: test-model, attempts: 2, outage_s: 0, longest_wait_s: 0.05}\n", encoding="utf-8")
+    files = [argument for wearer in WEARERS for argument in ("--questions", f"{wearer}={questions}")]
+    steps = ("--set", "draft=llm", "--set", "curate=llm", "--set", "respond=llm")
+    methods = ("--method", "egocite", "--method", "caption-rag")
+    command = ("evaluate", "--root", root, *files, *methods, *steps, "--config", config, "--cpus", 2, "--json", out)
+    daybook(*command, "--llm-url", "http://127.0.0.1:9/v1", expect=1)
+    away = json.loads(out.read_text(encoding="utf-8"))
+    assert [result["statuses"] for result in away] == [{"error": len(THINGS)}] * 4
+    with ChatServer(obliging, latency_s=0.05) as server:
+        daybook(*command, "--llm-url", server.url)
+        results = json.loads(out.read_text(encoding="utf-8"))
+        assert [(result["wearer"], result["method"]) for result in results] == [
+            (wearer, method) for wearer in WEARERS for method in ("egocite", "caption-rag")
+        ]
+        assert all(result["statuses"] == {"answered": len(THINGS)} for result in results)
+        # Equal requests at the same time are sent once by each of the actors, and never again once one is answered.
+        asked = Counter(map(purpose_of, server.requests))
+        assert asked["respond"] <= 4 * len(THINGS) and asked["draft"] <= 2 * 3 * len(THINGS)
+        assert server.served.most_at_once > 4
+        before = server.served.requests
+        again = daybook(*command, "--llm-url", server.url)
+        assert "are kept" in again and server.served.requests == before

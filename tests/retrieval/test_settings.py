@@ -16,8 +16,6 @@ def test_settings_change_from_text_as_a_command_line_gives_it() -> None:
     assert changed == RetrievalSettings(
         draft="llm", k_fine=10, decay=0.98, use_choices=False, views=("action", "activity"), rounds=2
     )
-    assert changed.asks_model
-    assert not RetrievalSettings().asks_model
     again = RetrievalSettings().changed(json.loads(json.dumps(changed.to_json())))
     assert again == changed
     assert hash(again) == hash(changed)

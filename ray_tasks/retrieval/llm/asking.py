@@ -24,7 +24,7 @@ from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.engines.steps import ChatRunner
 
 PACKAGE: Final = "ray_tasks.retrieval.llm"
-AGENTS_VERSION: Final = "agents-1"
+AGENTS_VERSION: Final = "agents-2"
 """To be raised with every change of how replies are read or requests are put together."""
 
 

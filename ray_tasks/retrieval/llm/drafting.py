@@ -9,6 +9,7 @@ from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import (
     ChatError,
     ChatReply,
+    EngineFaultError,
     InvalidJsonError,
     RefusedError,
     RejectedError,
@@ -78,7 +79,7 @@ class LlmDrafter:
                     raise
                 books.noted[f"draft_{error.kind}"] += 1
                 turns.failed(number, error)
-                if isinstance(error, RefusedError | RejectedError):
+                if isinstance(error, RefusedError | RejectedError | EngineFaultError):
                     return error.kind
                 talk.remark(_remark(error))
                 continue

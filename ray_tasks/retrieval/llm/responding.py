@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import (
     ChatError,
+    EngineFaultError,
     InvalidJsonError,
     Message,
     RefusedError,
@@ -27,10 +28,14 @@ from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Evidence, Question, Status
 
 PURPOSE: Final = "respond"
-_FAILED: Final[dict[str, Status]] = {RefusedError.kind: "declined", RejectedError.kind: "error"}
+_FAILED: Final[dict[str, Status]] = {
+    RefusedError.kind: "declined",
+    RejectedError.kind: "error",
+    EngineFaultError.kind: "error",
+}
 _TOLD: Final[dict[Status, str]] = {
     "declined": "The model declined to answer.",
-    "error": "The endpoint took no request.",
+    "error": "The endpoint could not deal with the request.",
 }
 ASKED: Final = 2
 """How often a question is put before its answer counts as unreadable."""

@@ -59,6 +59,7 @@ def _search(wanted: Wanted, number: int, products: Mapping[tuple[int, int], Floa
 
     Exact: whatever is among the k best of all is among the k best of its view.
     """
+    window = wanted.window and _cut(wanted.memory, wanted.window, wanted.at_ms)
     found: list[ScoredItem] = []
     for name in wanted.views:
         view = wanted.memory.views[name]
@@ -66,7 +67,7 @@ def _search(wanted: Wanted, number: int, products: Mapping[tuple[int, int], Floa
             wanted.query,
             at_ms=wanted.at_ms,
             k=wanted.k,
-            time_query=wanted.window,
+            time_query=window,
             decay=wanted.decay,
             products=products.get((id(view), number)),
         )
@@ -76,3 +77,15 @@ def _search(wanted: Wanted, number: int, products: Mapping[tuple[int, int], Floa
             found.append(ScoredItem(item, hit.similarity, hit.relevance))
     found.sort(key=lambda one: (-one.item.score, -one.relevance, one.item.start_ms, one.item.view, one.item.item_id))
     return found[: wanted.k]
+
+
+def _cut(memory: WearerMemory, window: tuple[int, int], at_ms: int) -> tuple[int, int] | None:
+    """A window of week time, cut at the last moment that is recorded by the question.
+
+    A moment behind it may lie inside the recorded day or not, which depends on what is recorded after the question.
+    """
+    recorded = memory.captions.visible(at_ms)
+    if not recorded:
+        return None
+    last = int(memory.captions.end_ms[recorded - 1])
+    return min(window[0], last), min(window[1], last)

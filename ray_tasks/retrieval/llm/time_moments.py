@@ -12,7 +12,7 @@ from ray_tasks.retrieval.spoken_time.day_parts import DAY_END_HOUR, PARTS
 _PART = "|".join(sorted((part.replace(" ", r"\s+") for part in PARTS), key=len, reverse=True))
 _MOMENT = re.compile(
     r"(?:\bday\s*[_-]?\s*(?P<day>\d{1,4})(?![\d:])"
-    r"(?:[\s,@]|\b(?:at|in the|around|about|approximately|approx|roughly|circa|from|between)\b)*)?"
+    r"(?:[\s,@(]|\b(?:at|in the|around|about|approximately|approx|roughly|circa|from|between)\b)*)?"
     r"(?:(?<![\w.])(?P<digits>\d{5,8})(?!\d)"
     r"|(?<![\w.])(?P<hour>\d{1,2})[:.h](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?(?:[:.,]\d{1,3})?\s*(?P<half>[ap]\.?m\b\.?)?"
     r"|(?<![\w.])(?P<hour_only>\d{1,2})\s*(?P<half_only>[ap]\.?m\b\.?|o'?clock|h\b)"

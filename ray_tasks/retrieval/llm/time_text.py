@@ -9,12 +9,12 @@ Nothing is guessed: a text with a word that is understood by no rule is an error
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ray_tasks.corpus.week_time import DAY_MS, day_of, week_ms
 from ray_tasks.retrieval.llm.time_moments import find_moments, span_of
+from ray_tasks.retrieval.llm.time_spelling import plain_time
 from ray_tasks.retrieval.time_phrases import find_windows
 
 LONGEST_TEXT: Final = 200
@@ -28,17 +28,24 @@ _HOW = (
     "18:00`, or leave time_query out"
 )
 _EXTREMES = re.compile(
-    r"(?:the )?(?:(?P<late>now|latest|last|most recent(?:ly)?|just now|right now|question time|end)|"
-    r"(?P<early>first|earliest|beginning|start))(?: (?:time|one|moment|occurrence|recording|of (?:the )?recording))?"
+    r"(?:at )?(?:the )?(?:(?P<late>now|latest|last|most recent(?:ly)?|just now|right now|question time|"
+    r"time of the question|present|end)|(?P<early>first|earliest|beginning|start))"
+    r"(?: (?:time|one|moment|occurrence|recording|of (?:the )?recording))?"
 )
 _RELATION = re.compile(
-    r"(?:any ?time )?(?:(?:before|until|till|up to|by|prior to|earlier than)|(?P<after>after|since|later than))\b"
+    r"(?:any ?time )?(?:(?P<only>until|till|up to)|before|by|prior to|earlier than|(?P<after>after|since|later than))\b"
 )
-_SPLIT = re.compile(r"\s+to\s+|\s*~+\s*|\s+until\s+|\s+till\s+|\s+through\s+|\s+-+\s+|\s*\.\.+\s*|\s*->\s*|\s+and\s+")
+"""only: a word that also stands within ranges, and so would be passed over."""
+_ONWARDS = re.compile(r"(?:from )?(.+?)(?:\+| and (?:later|after)| or later| onwards?| on)")
+_PAST = re.compile(r"(?:the )?(?:past|last) (?=(?:\S+ )?(?:second|minute|min|hour|hr|day|week)s?$)")
+_SPLIT = re.compile(
+    r"\s+to\s+|\s*~+\s*|\s+until\s+|\s+till\s+|\s+through\s+|\s+-+\s+|\s*-\s*(?=(?:now|present|end)$)|\s*\.\.+\s*|"
+    r"\s*->\s*|\s+and\s+"
+)
 _FILLER = re.compile(
     r"\b(?:at|on|in|the|of|around|about|approximately|approx|roughly|circa|ca|exactly|sometime|some time|from|between|"
     r"and|or|to|until|till|through|thru|during|within|time|timestamp|window|range|hours|hrs|early|late|mid|whole|entire|"
-    r"all|day|start|end|to be)\b|[\s,;:~()\[\]{}\"'`.&/|_@<>=-]"
+    r"all|day|start|beginning|end|t|to be)\b|[\s,;:~()\[\]{}\"'`.&/|_@<>=-]"
 )
 
 
@@ -68,7 +75,7 @@ def read_time(text: str, at_ms: int) -> ReadTime | None:
 
     Raises TimeTextError.
     """
-    plain = _plain(text)
+    plain = plain_time(text)
     if plain.strip(" .") in NO_TIME:
         return None
     if len(plain) > LONGEST_TEXT:
@@ -80,22 +87,14 @@ def read_time(text: str, at_ms: int) -> ReadTime | None:
     return ReadTime(min(low, at_ms), min(high, at_ms), cut=high > at_ms)
 
 
-def _plain(text: str) -> str:
-    """Lower case, plain digits and dashes, one space between words."""
-    plain = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
-    plain = re.sub(r"[‐‑‒–—―−]", "-", plain)
-    plain = re.sub(r"[→⇒➔]|=>", "->", plain)
-    plain = re.sub(r"(day\s*_?\d{1,4})t(?=\d)", r"\1 ", plain)
-    return " ".join(plain.replace("〜", "~").replace("_", " ").split())
-
-
 def _window(plain: str, at_ms: int) -> tuple[int, int] | None:
     if re.search(r"\bday\s*[_-]?\s*0+(?!\d)", plain):
         return None
-    window = _side(plain, at_ms)
+    sides = [side for side in _SPLIT.split(re.sub(r"^(?:from|between)\s+", "", plain)) if side]
+    open_ended = len(sides) == 2 and any(map(_extreme, sides))
+    window = None if open_ended else _side(plain, at_ms)
     if window is not None:
         return window
-    sides = [side for side in _SPLIT.split(re.sub(r"^(?:from|between)\s+", "", plain)) if side]
     both = [_side(side, at_ms) for side in sides]
     if len(both) != 2 or both[0] is None or both[1] is None:
         return None
@@ -104,21 +103,32 @@ def _window(plain: str, at_ms: int) -> tuple[int, int] | None:
 
 def _side(plain: str, at_ms: int) -> tuple[int, int] | None:
     """The window of a whole text or of one side of a range; a word before it may open it on one side."""
-    extreme = _EXTREMES.fullmatch(plain.strip(" ."))
+    extreme = _extreme(plain)
     if extreme:
         return (at_ms, at_ms) if extreme["late"] else (0, 0)
+    onwards = _ONWARDS.fullmatch(plain)
+    plain = f"after {onwards[1]}" if onwards else plain
+    past = _PAST.match(plain)
+    plain = f"in the last {plain[past.end() :]}" if past else plain
     relation = _RELATION.match(plain)
     rest = plain[relation.end() :].strip() if relation else plain
-    # before a moment of a named day is any time before it; before lunch is on the same day
-    window = _of_moments(plain) or _of_times_of_day(plain, at_ms)
-    if window is None and not (relation and _of_moments(rest)):
-        window = _of_phrase(plain, at_ms)
+    window = None
+    if relation is None or not relation["only"]:
+        window = _of_moments(plain) or _of_times_of_day(plain, at_ms)
+        # Before a moment of a named day is any time before it; before lunch is on the same day.
+        if window is None and not (relation and _of_moments(rest)):
+            window = _of_phrase(plain, at_ms)
     if window is not None or relation is None:
         return window
     window = _side(rest, at_ms)
     if window is None:
         return None
     return (window[0], max(at_ms, window[1])) if relation["after"] else (0, window[1])
+
+
+def _extreme(plain: str) -> re.Match[str] | None:
+    """A text that is nothing but the one end of the memory or the other."""
+    return _EXTREMES.fullmatch(plain.strip(" ."))
 
 
 def _of_moments(plain: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -24,6 +25,8 @@ MOST_CALLS: Final = 6
 
 NO_CALL: Final = "You called no tool. Call a search, or answer if the pool is good enough."
 _LONGEST_SAID: Final = 2000
+_UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
+"""What no endpoint takes in the name of a tool, also of one that there is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Turns:
         finished = False
         for position, call in enumerate(calls):
             # Ids of our own: some engines give none, or the same in each round, or take nine letters and digits only.
-            named = replace(call, call_id=f"r{number:03d}c{position:04d}"[-9:])
+            named = replace(call, name=_UNFIT.sub("_", call.name)[:64], call_id=f"r{number:03d}c{position:04d}"[-9:])
             if position >= MOST_CALLS:
                 line = Call(call.name, "", "", None, (), f"Not done: a round has at most {MOST_CALLS} calls.")
                 self._books.noted["call_too_many"] += 1

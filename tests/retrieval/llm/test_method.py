@@ -1,4 +1,4 @@
-"""The whole method over real HTTP: combinations, transcripts, nothing from the future, many questions at once."""
+"""The whole method over real HTTP: combinations, faults, and many questions at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
-from ray_tasks.corpus.week_time import format_week_time, parse_week_time
+from ray_tasks.corpus.week_time import parse_week_time
 from ray_tasks.engines.client import ChatClient, open_chat
 from ray_tasks.engines.counts import CallCounts
 from ray_tasks.engines.messages import RejectedError, UnreachableError
@@ -21,8 +21,9 @@ from ray_tasks.retrieval.llm.method import AgentMethod
 from ray_tasks.retrieval.registry import make_method, method_identity, model_steps
 from ray_tasks.retrieval.settings import Agent, RetrievalSettings
 from ray_tasks.retrieval.types import AsyncMethod, Question
-from tests.chat_server import ChatServer, FaultPlan, Reply, schema_of, text_of
-from tests.retrieval.small_memory import Clip, Coarse, a_week, ask, clock, embed, make_memory
+from tests.chat_server import ChatServer, FaultPlan, Reply, text_of
+from tests.retrieval.llm.wire_model import obliging
+from tests.retrieval.small_memory import Coarse, a_week, ask, clock, embed, make_memory
 
 WIDE = [
     Coarse(view, parse_week_time(clock(day, 10, 0)), parse_week_time(clock(day, 10, 9, 30)), text)
@@ -43,34 +44,9 @@ def memory() -> WearerMemory:
     return make_memory(a_week(), WIDE)
 
 
-def asked_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The question that a request is about."""
-    section = text_of(body).split("<question>\n")[1].split("\n</question>")[0]
-    asked: dict[str, Any] = json.loads(section)
-    return asked
-
-
-def model(body: dict[str, Any]) -> str | dict[str, Any] | Reply:
-    """A model that searches for the question, then for its first choice, keeps the latest ten and answers the last."""
-    text = text_of(body)
-    if body.get("tools"):
-        asked = asked_of(body)
-        turns = sum(message["role"] == "assistant" for message in body["messages"])
-        if turns == 2:
-            return Reply(tool_calls=[("answer", "{}")])
-        query = json.dumps({"query": asked["question"] if turns == 0 else asked.get("choices", {}).get("A", "terrace")})
-        wide = json.dumps({"query": asked["question"], "time_query": "DAY1 to now"})
-        return Reply(tool_calls=[("search_action_utterance", query), ("search_activity", wide)])
-    if "<pool>" in text:
-        numbers = [json.loads(line)["id"] for line in text.split("<pool>\n")[1].split("\n</pool>")[0].splitlines()]
-        return {"qualifier": "none", "keep": numbers[-10:]}
-    letters = list(asked_of(body).get("choices", {"": ""}))
-    return {"reason": "So it is told.", "cited": [], "answer": letters[-1] or "Nothing much."}
-
-
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer(model) as running:
+    with ChatServer(obliging) as running:
         yield running
 
 
@@ -150,68 +126,9 @@ def test_an_answer_can_be_traced_from_its_searches_to_its_letter(server: ChatSer
     json.dumps(trace.to_json())
 
 
-def haunted(question: Question) -> WearerMemory:
-    """The week with the answer planted after the question, and across the moment at which it is asked."""
-    at = question.at_ms
-    texts = [f"SECRET {question.text} {choice}" for _, choice in question.choices] or [f"SECRET {question.text}"]
-    future = [
-        Clip(format_week_time(start), tuple(texts), tuple(f"Mara: {text}" for text in texts))
-        for start in (at - 10_000, at + 1_000, at + 60_000)
-    ]
-    wide = [
-        Coarse(view, start, end, text)
-        for text in texts
-        for view in ("activity", "conversation")
-        for start, end in ((at - 3_600_000, at + 1), (at - 60_000, at + 300_000), (at + 1, at + 60_000))
-    ]
-    return make_memory([*a_week(), *future], [*WIDE, *wide])
-
-
-@pytest.mark.parametrize("mode", ["calls", "json"])
-def test_nothing_from_after_the_question_reaches_a_prompt_or_changes_one(memory: WearerMemory, mode: str) -> None:
-    """Checked on the server's log: requests are the same, byte for byte, as if nothing later had been recorded."""
-
-    def script(body: dict[str, Any]) -> Any:
-        schema = schema_of(body)
-        if schema is None or "action" not in schema["properties"]:
-            return model(body)
-        turns = sum(message["role"] == "assistant" for message in body["messages"])
-        action = ["search_action_utterance", "search_conversation", "search_activity", "answer"][turns]
-        return {"thought": "", "action": action, "query": "SECRET", "time_query": "DAY1 to DAY9", "keep": []}
-
-    settings = RetrievalSettings(draft="llm", curate="llm", respond="llm", tool_mode=mode)  # type: ignore[arg-type]
-    for question in QUESTIONS:
-        logs = []
-        for recorded in (make_memory(a_week(), WIDE, until=question.at_ms), memory, haunted(question)):
-            with ChatServer(script) as server, open_chat(settings_of(server)) as chat:
-                answer = made(chat, settings).answer(question, recorded)
-                assert all(item.end_ms <= question.at_ms for item in answer.evidence)
-                logs.append(server.requests)
-        assert logs[0] == logs[1] == logs[2]
-        said = [
-            message["content"]
-            for body in logs[2]
-            for message in body["messages"]
-            if message["role"] in ("system", "user", "tool")
-        ]
-        assert not any("SECRET" in text for text in said)
-
-
-def test_the_fallback_of_every_step_sees_nothing_from_after_the_question_either(memory: WearerMemory) -> None:
-    for question in QUESTIONS:
-        answers = []
-        for recorded in (memory, haunted(question)):
-            with ChatServer(lambda _: Reply(refusal="no")) as server, open_chat(settings_of(server)) as chat:
-                answers.append(made(chat).answer(question, recorded))
-        assert answers[0] == answers[1]
-        assert answers[0].status == "declined"
-        assert answers[0].notes[-1] == "respond_refused"
-        assert "draft_fallback_refused" in answers[0].notes
-
-
 def test_a_model_that_hangs_fails_the_question_and_no_other(memory: WearerMemory) -> None:
     def script(body: dict[str, Any]) -> Any:
-        return Reply(status=503, text="overloaded") if "passport" in text_of(body) else model(body)
+        return Reply(status=503, text="overloaded") if "passport" in text_of(body) else obliging(body)
 
     async def both(method: AgentMethod, counts: CallCounts) -> list[Any]:
         asks = (method.answer_async(question, memory, counts) for question in QUESTIONS[:2])
@@ -226,7 +143,7 @@ def test_a_model_that_hangs_fails_the_question_and_no_other(memory: WearerMemory
         assert counts.failed["unreachable"] == 1
     plan = FaultPlan(share=1.0, kinds=("hang",), in_a_row=99)
     with (
-        ChatServer(model, faults=plan) as server,
+        ChatServer(obliging, faults=plan) as server,
         open_chat(settings_of(server, attempts=2, timeout_s=0.2)) as chat,
         pytest.raises(UnreachableError),
     ):
@@ -237,7 +154,7 @@ def test_faults_on_the_way_change_no_answer(server: ChatServer, memory: WearerMe
     with open_chat(settings_of(server)) as chat:
         quiet = made(chat).answer_many(QUESTIONS, memory)
     plan = FaultPlan(share=0.4, kinds=("slow", "429", "500", "cut", "bad_body"))
-    with ChatServer(model, faults=plan) as stormy, open_chat(settings_of(stormy)) as chat:
+    with ChatServer(obliging, faults=plan) as stormy, open_chat(settings_of(stormy)) as chat:
         assert made(chat).answer_many(QUESTIONS, memory) == quiet
         assert stormy.served.faults.total()
 
@@ -246,7 +163,7 @@ def test_broken_arguments_over_the_wire_cost_a_round(memory: WearerMemory) -> No
     def script(body: dict[str, Any]) -> Any:
         if body.get("tools") and len(body["messages"]) == 2 and "could not be used" not in text_of(body):
             return Reply(tool_calls=[("search_activity", '{"query": "lan'), ("no_such_tool", "{}")])
-        return model(body)
+        return obliging(body)
 
     with ChatServer(script) as server, open_chat(settings_of(server)) as chat:
         answer = made(chat).answer(QUESTIONS[0], memory)
@@ -263,7 +180,7 @@ def test_an_endpoint_that_takes_nothing_is_an_error_and_not_an_answer(memory: We
     ):
         made(chat).answer(QUESTIONS[0], memory)
     with (
-        ChatServer(model, model="another") as server,
+        ChatServer(obliging, model="another") as server,
         open_chat(settings_of(server)) as chat,
         pytest.raises(RejectedError, match="404"),
     ):

@@ -1,56 +1,67 @@
-"""The agents with a real engine on the CPU: the way through all three steps; the quality of its words is no matter.
-
-Two cores take half an hour for it, so it runs only where DAYBOOK_ENGINE_QUESTIONS is set.
-"""
+"""The agents with a real engine on the CPU: the way through all three steps; the quality of its words is no matter."""
 
 from __future__ import annotations
 
-import os
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from ray_tasks.engines.client import open_chat
+from jobs import answering
+from jobs.cli import app
 from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.retrieval.llm.method import AgentMethod
-from ray_tasks.retrieval.registry import make_method
-from ray_tasks.retrieval.settings import RetrievalSettings
+from ray_tasks.storage.manifests import publish
+from sample_week import write_sample_week
 from tests.engines.live import served
-from tests.retrieval.small_memory import a_week, ask, clock, embed, make_memory
+from tests.jobs.memories import build_memory
+from tests.jobs.quick_encoder import QuickEncoder
 
 __all__ = ["served"]
 
-QUESTIONS = [
-    ask("Who repaired the lantern?", clock(2, 12, 0), "Tobi", "Mara", "Me", "Nuri", name="lantern"),
-    ask("Where is the passport?", clock(3, 19, 0), "In the blue drawer", "On the roof", name="passport"),
-    ask("Who usually waters the fern?", clock(2, 19, 30), "Mara", "Tobi", "Nuri", name="habit"),
-    ask("When did I last slice the pineapple?", clock(3, 12, 0), "Yesterday", "Today", name="last"),
-    ask("Who opened the jar of honey?", clock(3, 19, 30), "Nuri", "Tobi", name="honey"),
-]
+WEARER, QUESTIONS = "B1_MARA", 5
+SMALL = {
+    "draft": "llm",
+    "curate": "llm",
+    "respond": "llm",
+    "draft_rounds": 2,
+    "k_fine": 8,
+    "k_activity": 4,
+    "k_conversation": 4,
+    "evidence": 3,
+    "pool_per_round": 15,
+    "context_tokens": 1500,
+}
+"""Few words to read, of which two cores take in some hundreds in a second: a minute or two for all questions."""
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("DAYBOOK_ENGINE_QUESTIONS" not in os.environ, reason="set DAYBOOK_ENGINE_QUESTIONS to ask them")
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("mode", ["auto", "json"])
-def test_five_questions_go_all_the_way(served: ChatSettings, mode: str) -> None:
-    """An engine without a parser for tools is asked in JSON; small replies and requests suit its 4096 tokens."""
-    model = served.model_copy(update={"max_tokens": 400})
-    settings = RetrievalSettings(
-        draft="llm",
-        curate="llm",
-        respond="llm",
-        tool_mode=mode,  # type: ignore[arg-type]
-        draft_rounds=3,
-        context_tokens=3000,
-    )
-    with open_chat(model) as chat:
-        method = make_method("egocite", embed, settings, model=model, chat=lambda: chat)
-        assert isinstance(method, AgentMethod)
-        memory = make_memory(a_week())
-        answers = method.answer_many(QUESTIONS, memory)
-    for question, answer in zip(QUESTIONS, answers, strict=True):
-        assert answer.status in ("answered", "unparsed")
-        assert answer.choice in (None, *(label for label, _ in question.choices))
-        assert 0 < len(answer.evidence) <= 15
-        assert answer.tokens_in > 0
-    assert any(answer.status == "answered" for answer in answers)
+@pytest.mark.timeout(1800)
+def test_five_questions_of_the_sample_week_go_all_the_way(
+    served: ChatSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From `evaluate` to stored answers. The engine has no parser for tools, so it writes a JSON action instead."""
+    monkeypatch.setattr(answering, "load_encoder", QuickEncoder)
+    week = write_sample_week(tmp_path / "week")
+    store, _, manifest = build_memory(week.corpus, tmp_path / "root")
+    publish(store, manifest, None)
+    questions, config, out = (tmp_path / name for name in ("five.json", "config.yaml", "out.json"))
+    entries = json.loads(week.questions[WEARER].read_text(encoding="utf-8"))
+    questions.write_text(json.dumps(entries[:QUESTIONS]), encoding="utf-8")
+    model = served.model_copy(update={"max_tokens": 128, "reply_attempts": 1, "serve": None, "transcripts": True})
+    config.write_text(json.dumps({"llm": model.model_dump(mode="json")}), encoding="utf-8")
+    command = ["evaluate", "--root", store.root, "--questions", questions, "--wearer", WEARER, "--config", config]
+    changes = [argument for name, value in SMALL.items() for argument in ("--set", f"{name}={value}")]
+    done = CliRunner().invoke(app, [*map(str, command), *changes, "--json", str(out)])
+    assert done.exit_code == 0, f"{done.exception!r}\n{done.output}"
+    result: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    assert sum(result["statuses"].values()) == QUESTIONS
+    assert result["statuses"].get("answered", 0) > 0 and "error" not in result["statuses"]
+    for answer in result["answers"]:
+        assert 0 < len(answer["evidence"]) <= 3
+        assert answer["tokens_in"] > 0 and "tools_not_taken" in answer["notes"]
+    talks = [json.loads(path.read_bytes()) for path in tmp_path.glob("root/evaluations/transcripts/**/*.json")]
+    usable = Counter(talk["purpose"] for talk in talks if talk["failure"] is None)
+    assert all(usable[purpose] > 0 for purpose in ("draft", "curate", "respond"))

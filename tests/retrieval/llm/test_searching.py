@@ -9,7 +9,9 @@ from ray_tasks.corpus.week_time import parse_week_time
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.llm.searching import ScoredItem, Wanted, search_together
 from ray_tasks.retrieval.llm.time_text import read_time
-from tests.retrieval.small_memory import Clip, clock, embed, make_memory
+from ray_tasks.retrieval.settings import RetrievalSettings
+from tests.retrieval.llm.scripted import DONE, calls, find, method, runner
+from tests.retrieval.small_memory import Clip, Coarse, ask, clock, embed, make_memory
 
 QUERY = "I frost the vanilla cupcake with sugar pearls in the pantry"
 NOW = parse_week_time("DAY4 20000000")
@@ -61,6 +63,34 @@ def test_the_right_time_query_brings_a_target_of_rank_24_into_the_first_20() -> 
     assert all("beside Nuri" not in one.item.text for one in wrong)
 
 
+def test_the_time_of_the_question_brings_the_last_activity_of_rank_21_into_the_first_10() -> None:
+    clips = [
+        Clip(clock(day, hour, minute), ("Tobi reads a magazine",), ())
+        for day in (1, 2, 3, 4)
+        for hour in range(9, 20)
+        for minute in (0, 30)
+    ]
+    told = [(clock(1, 9, minute), f"{QUERY} number{minute}") for minute in range(20)]
+    told.append((clock(4, 18, 0), f"{QUERY} beside Nuri and Tobi today"))
+    starts = [(parse_week_time(at), text) for at, text in told]
+    memory = make_memory(clips, [Coarse("activity", start, start + 90_000, text) for start, text in starts])
+    assert rank(search(memory, None, 100, "activity")) == 21
+    assert all("beside Nuri" not in one.item.text for one in search(memory, None, 10, "activity"))
+    assert rank(search(memory, "the last time", 10, "activity")) <= 4
+
+
+@pytest.mark.parametrize(("time", "found"), [("", False), ("DAY1 morning", True), ("DAY3 11:00", False)])
+def test_the_drafting_agent_finds_that_target_only_if_its_time_is_right(time: str, found: bool) -> None:
+    chat = runner(
+        draft=[calls(find(QUERY, time)), calls(DONE)],
+    )
+    chosen = RetrievalSettings(draft="llm", tool_mode="calls")
+    question = ask("Where did I frost the first cupcake?", "DAY4 20000000", "In the pantry", "In the yard")
+    trace = method(chat, chosen).trace(question, festival())
+    assert len(trace.pool) == 20
+    assert any("beside Nuri" in item.text for item in trace.pool) is found
+
+
 def test_s_and_r_are_told_apart_and_multiply() -> None:
     for one in search(festival(), "DAY1", 20, "action"):
         assert one.item.score == pytest.approx(one.similarity * one.relevance if one.similarity > 0 else one.similarity)
@@ -103,3 +133,15 @@ def test_searches_together_find_what_each_finds_alone() -> None:
     assert any(alone) and all(
         item.item.end_ms <= one.at_ms for one, found in zip(searches, alone, strict=True) for item in found
     )
+
+
+def test_relevance_does_not_tell_whether_the_day_goes_on_after_the_question() -> None:
+    """Asked in a pause, "now" is as far from what was seen before it as if nothing had been recorded after it."""
+    at_ms = parse_week_time("DAY2 12450000")
+    clips = [
+        Clip(clock(2, hour, minute), ("Tobi reads a magazine",)) for hour in (10, 11, 15) for minute in (0, 20, 40)
+    ]
+    until_now, whole = make_memory(clips, until=at_ms), make_memory(clips)
+    for time in ("now", "DAY2 12:30", "DAY2 11:30 to DAY2 18:00", "DAY1 to DAY9"):
+        assert search(whole, time, 5, "action", at_ms=at_ms) == search(until_now, time, 5, "action", at_ms=at_ms)
+    assert search(whole, "now", 1, "action", at_ms=at_ms)[0].relevance > 0.9999

@@ -104,6 +104,86 @@ def test_days_times_of_day_and_phrases(text: str, window: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "same_as"),
+    [
+        ("ＤＡＹ１　１１：１５", "DAY1 11:15"),
+        ("DAY2，12：00～18：00", "DAY2 12:00 to 18:00"),
+        ("DAY1、DAY2", "DAY1 to DAY2"),
+        ("DAY2 12:00至18:00", "DAY2 12:00 to 18:00"),
+        ("DAY2 12:00到DAY2 18:00", "DAY2 12:00 to 18:00"),
+        ("第二天", "DAY2"),
+        ("第2天 11:15", "DAY2 11:15"),
+        ("DAY二 十一点十五分", "DAY2 11:15"),
+        ("DAY1 11點半", "DAY1 11:30"),
+        ("DAY2 下午3点", "DAY2 15:00"),
+        ("第一天晚上八点到第二天中午十二点", "DAY1 20:00 to DAY2 12:00"),
+        ("DAY2 上午", "DAY2 morning"),
+        ("今天早上", "this morning"),
+        ("昨天下午", "yesterday afternoon"),
+        ("前天", "the day before yesterday"),
+        ("现在", "now"),
+    ],
+)
+def test_full_width_signs_and_chinese_words_are_read_as_their_english(text: str, same_as: str) -> None:
+    read = read_time(text, AT)
+    assert read is not None
+    assert read.window == read_time(same_as, AT).window  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "same_as"),
+    [
+        ("['DAY1 11:15', 'DAY2 12:00']", "DAY1 11:15 to DAY2 12:00"),
+        ('["DAY1 11:15"]', "DAY1 11:15"),
+        ("DAY1 11:15; DAY2 12:00", "DAY1 11:15 to DAY2 12:00"),
+        ("DAY2 12:00-18:00, DAY3 12:00", "DAY2 12:00 to DAY3 12:00"),
+        ("start=DAY1 11:15, end=DAY1 12:00", "DAY1 11:15 to 12:00"),
+        ("t_start = DAY1 11:15; t_end = DAY1 12:00", "DAY1 11:15 to 12:00"),
+        ("DAY1 <= t <= DAY2", "DAY1 to DAY2"),
+        ("days 1-2", "DAY1 to DAY2"),
+        ("Day Two", "DAY2"),
+        ("D2 12:00", "DAY2 12:00"),
+        ("DAY1: 11:15-12:00", "DAY1 11:15 to 12:00"),
+        ("DAY1:11:15", "DAY1 11:15"),
+        ("DAY2T12:00:00-T18:00:00", "DAY2 12:00 to 18:00"),
+        ("DAY2 12:00:00Z", "DAY2 12:00"),
+        ("DAY2 (evening)", "DAY2 evening"),
+        ("DAY2 pm", "DAY2 12:00 to 24:00"),
+        ("beginning of DAY1", "DAY1"),
+    ],
+)
+def test_lists_and_spellings(text: str, same_as: str) -> None:
+    read = read_time(text, AT)
+    assert read is not None
+    assert read.window == read_time(same_as, AT).window  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("until DAY1 12:00", (0, parse_week_time("DAY1 12000000"))),
+        ("up to DAY1 12:00", (0, parse_week_time("DAY1 12000000"))),
+        ("start - DAY1 12:00", (0, parse_week_time("DAY1 12000000"))),
+        ("<= DAY1 12:00", (0, parse_week_time("DAY1 12000000"))),
+        (">= DAY1 12:00", (parse_week_time("DAY1 12000000"), AT)),
+        ("DAY1 12:00 onwards", (parse_week_time("DAY1 12000000"), AT)),
+        ("from DAY1 12:00 on", (parse_week_time("DAY1 12000000"), AT)),
+        ("DAY1 12:00 - end", (parse_week_time("DAY1 12000000"), AT)),
+        ("DAY1 12:00-present", (parse_week_time("DAY1 12000000"), AT)),
+        ("DAY1+", (0, AT)),
+        ("the past two days", (AT - 2 * DAY_MS, AT)),
+        ("last 3 hours", (AT - 3 * HOUR_MS, AT)),
+        ("past hour", (AT - HOUR_MS, AT)),
+        ("at the time of the question", (AT, AT)),
+    ],
+)
+def test_windows_that_are_open_on_one_side_reach_to_the_question_or_the_beginning(
+    text: str, window: tuple[int, int]
+) -> None:
+    assert read_time(text, AT) == ReadTime(*window)
+
+
+@pytest.mark.parametrize(
     ("text", "window"),
     [
         ("DAY5", (AT, AT)),
@@ -138,6 +218,9 @@ def test_no_time_is_none(text: str) -> None:
         "when Mara came",
         "DAY1 11:15 minus two hours",
         "DAY1 11:15 when Mara came",
+        "DAY1 11:15 ± 10 min",
+        "第几天",
+        "DAY二十五点",
         "x" * 500,
     ],
 )
@@ -150,6 +233,7 @@ WORDS = st.one_of(
     st.sampled_from(["DAY1", "DAY2", "DAY9", "day", "DAY", "3", "0", "7", "11:15", "12000000", "9300000", "25:00"]),
     st.sampled_from(["to", "-", "~", ",", "_", ":", ".", "between", "from", "and", "before", "after", "now", "last"]),
     st.sampled_from(["morning", "yesterday", "this", "am", "pm", "ago", "hours", "99999", "１２", "½", "Ⅻ", "²", "一"]),
+    st.sampled_from(["第", "天", "点", "半", "十", "下午", "到", "、", ">", "<=", "onwards", "end", "past", "T", "d"]),
 )
 
 
