@@ -115,6 +115,7 @@ def test_doctor_asks_the_model_that_sees_about_a_picture(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 def test_questions_are_answered_by_a_model_on_ray(tmp_path: Path) -> None:
     """Two wearers and two methods at once; an endpoint that goes away and comes back costs nothing but another run."""
     root, out = tmp_path / "root", tmp_path / "out.json"
