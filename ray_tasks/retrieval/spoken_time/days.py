@@ -38,7 +38,7 @@ DAYS: Final = tuple(
         ("ordinal", rf"{_OWN}(?P<place>{ORDINAL}) day(?! (?:off|trip|tour|care|out)\b)"),
         ("other", r"(?:the )?other day"),
         ("every", r"(?:every|each) (?:single )?day"),
-        ("weekday", rf"(?:(?P<which>last|this|every|each) )?(?P<weekday>{_WEEKDAY})"),
+        ("weekday", rf"(?:(?P<which>last|this) )?(?P<weekday>{_WEEKDAY})"),
         ("weekend", r"(?:last |this |the |at the )?weekend"),
     )
 )
@@ -101,7 +101,7 @@ def days_of(kind: str, match: re.Match[str], today: Today) -> Days | None:
 
 
 def _weekdays(kind: str, match: re.Match[str], today: Today) -> Days | None:
-    """The latest such day up to the question, for "last Friday" before its day, for "every Friday" each of them."""
+    """The latest such day up to the question, for "last Friday" before the question's own day."""
     if today.weekday is None:
         return None
     if kind == "weekend":

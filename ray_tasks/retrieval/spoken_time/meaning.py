@@ -26,6 +26,8 @@ _EDGES: Final = {
     "close": (16.0, 28.0),
 }
 _DAY_LENGTH_MS: Final = DAY_END_HOUR * HOUR_MS
+_UP_TO: Final = ("before", "until", "by")
+"""Relations of what lies before a time."""
 _BARE, _WITH_DAY, _RELATED = 0.6, 0.9, 0.8
 _MEAL_DOUBT: Final = 0.1
 
@@ -92,14 +94,14 @@ def _beside(span: Span, relation: str | None, at_ms: int) -> Span:
     """A span, or what lies on one side of it as far as the week and the question reach."""
     if relation in ("since", "after"):
         return span[0] if relation == "since" else span[1], at_ms
-    if relation in ("until", "till", "up to", "by", "before", "prior to"):
+    if relation in _UP_TO:
         return 0, span[1]
     return span
 
 
 def _latest(phrase: Phrase, today: int, at_ms: int) -> Span:
     """A phrase without a day, on the latest day on which it has begun: today or the day before."""
-    if any(member.relation in ("before", "until", "till", "up to", "by", "prior to") for member in phrase.members):
+    if any(member.relation in _UP_TO for member in phrase.members):
         return _on_day(phrase, today, at_ms)
     clock = next((piece.clock for piece in phrase.pieces if piece.clock), None)
     for day in (today, today - 1):
@@ -115,20 +117,15 @@ def _latest(phrase: Phrase, today: int, at_ms: int) -> Span:
 def _on_day(phrase: Phrase, day: int, at_ms: int, *, open_day: bool = False) -> Span:
     """What a phrase's parts and clock time leave of a day; `open_day`: the phrase itself does not name the day."""
     low, high = week_ms(day), week_ms(day, _DAY_LENGTH_MS)
-    clock: Member | None = None
-    last = high
+    clock = next((member for member in phrase.members if member.piece.clock), None)
     for member in phrase.members:
-        if member.piece.clock:
-            clock = member
-        elif member.piece.part:
+        if member.piece.part and member is not clock:
             hours = related(member.piece.part, _side(member.relation), close=member.close, modifier=member.modifier)
             low, high = max(low, week_ms(day, hours_ms(hours[0]))), min(high, week_ms(day, hours_ms(hours[1])))
             if member.relation == "since":
-                last = max(last, at_ms)
-                high = last
-    if clock is None:
+                high = max(high, at_ms)
+    if clock is None or clock.piece.clock is None:
         return low, max(low, high)
-    assert clock.piece.clock is not None
     inside = (low, high) if any(piece.part for piece in phrase.pieces) else None
     moment = week_ms(day, _reading(clock.piece.clock, day, inside, at_ms if open_day else None))
     return _at_clock(moment, clock, day, at_ms)
@@ -136,7 +133,7 @@ def _on_day(phrase: Phrase, day: int, at_ms: int, *, open_day: bool = False) -> 
 
 def _side(relation: str | None) -> str | None:
     """The side of a part: before it, after it or neither."""
-    if relation in ("before", "until", "till", "up to", "by", "prior to"):
+    if relation in _UP_TO:
         return "before"
     return "after" if relation in ("after", "since") else None
 
@@ -163,9 +160,9 @@ def _reading(clock: Clock, day: int, inside: Span | None, at_ms: int | None) -> 
 def _at_clock(moment: int, member: Member, day: int, at_ms: int) -> Span:
     """The window round a moment, or on one side of it."""
     relation = member.relation
-    if relation in ("before", "prior to"):
+    if relation == "before":
         return (moment - CLOSE_MS, moment) if member.close else (week_ms(day), moment)
-    if relation in ("until", "till", "up to"):
+    if relation == "until":
         return week_ms(day), moment
     if relation == "by":
         return week_ms(day), moment + AROUND_MS

@@ -19,6 +19,7 @@ _CLOSE: Final = (
     r"a (?:little|bit|short|while)(?: (?:bit|while|time))?)"
 )
 _RELATION: Final = r"(?P<relation>not before|before|after|until|till|up to|since|by|prior to)"
+_SAME_RELATIONS: Final = {"not before": "after", "till": "until", "up to": "until", "prior to": "before"}
 _MODIFIER: Final = r"(?P<modifier>early|late|first thing)"
 _EDGE: Final = r"(?P<edge>end|close|beginning|start|middle) of"
 _WORDS: Final = rf"(?:{_FILLER} )*"
@@ -86,7 +87,7 @@ class _Growing:
         if piece.clock and any(one.clock for one in pieces):
             return False
         fine = any(one.part or one.clock for one in pieces)
-        if fine and relation in ("until", "till") and (piece.part or piece.clock):
+        if fine and relation == "until" and (piece.part or piece.clock):
             return False  # the end of a range
         parts = [one.part for one in pieces if one.part]
         return not (piece.part and parts) or relation is not None or _overlap(piece.part, parts[-1])
@@ -98,8 +99,8 @@ def find_phrases(text: str, pieces: Sequence[Piece]) -> list[Phrase]:
     for piece in _without_counts(text, pieces):
         gap = text[growing[-1].end : piece.start] if growing else ""
         link = _LINK.fullmatch(gap) if growing else None
-        if link and growing[-1].fits(piece, link["relation"]):
-            growing[-1].members.append(Member(piece, link["relation"], bool(link["close"]), _modifier(link)))
+        if link and growing[-1].fits(piece, _relation(link)):
+            growing[-1].members.append(Member(piece, _relation(link), bool(link["close"]), _modifier(link)))
         else:
             growing.append(_Growing([Member(piece)]))
     phrases = [_opened(text, one) for one in growing]
@@ -152,7 +153,7 @@ def _opened(text: str, growing: _Growing) -> Phrase:
     opening = _OPENING.search(text, max(start - _LONGEST_OPENING, 0), start)
     if opening is None:
         return Phrase(start, growing.end, tuple(members))
-    relation = opening["relation"] if opening["relation"] != "not before" else "after"
+    relation = _relation(opening)
     finest = min(range(len(members)), key=lambda place: (_coarseness(members[place].piece), place))
     if relation and members[finest].relation is None:
         members[finest] = replace(members[finest], relation=relation, close=bool(opening["close"]))
@@ -170,9 +171,7 @@ def _as_ranges(text: str, phrases: Sequence[Phrase]) -> list[Phrase]:
     joined: list[Phrase] = []
     for phrase in phrases:
         if joined and _makes_range(text, joined[-1], phrase):
-            members = tuple(
-                replace(one, relation=None) if one.relation in ("until", "till") else one for one in phrase.members
-            )
+            members = tuple(replace(one, relation=None) if one.relation == "until" else one for one in phrase.members)
             joined[-1] = replace(joined[-1], end=phrase.end, to=replace(phrase, members=members))
         else:
             joined.append(phrase)
@@ -209,6 +208,11 @@ def _is_day_of(text: str, day: Phrase, span: Phrase) -> bool:
         return False
     named = any(piece.days for piece in (*span.pieces, *(span.to.pieces if span.to else ())))
     return not named and not text[day.end : span.start].strip(" ,")
+
+
+def _relation(match: re.Match[str]) -> str | None:
+    """One of before, after, until, since and by."""
+    return _SAME_RELATIONS.get(match["relation"], match["relation"])
 
 
 def _modifier(match: re.Match[str]) -> str | None:

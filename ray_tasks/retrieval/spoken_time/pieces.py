@@ -169,7 +169,7 @@ def _days_and_clocks(finder: _Finder, today: Today) -> None:
             if kind == "today_is":
                 finder.take(match, None)
             else:
-                each = days is not None and (days.each or match.groupdict().get("which") in ("every", "each"))
+                each = days is not None and days.each
                 finder.take(match, Piece(*match.span(), days=days, each=each, known=days is not None))
     for pattern in CLOCKS:
         for match in finder.matches(pattern):
