@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from jobs import answering
+from jobs import answering, asking_progress
 from jobs.cli import app
 from jobs.evaluate import answering_model, question_files, read_settings
 from ray_tasks.errors import UsageError
@@ -85,6 +86,21 @@ def test_several_wearers_and_methods_in_one_run_are_a_list(place: Place, tmp_pat
     again = evaluate("--root", place.root, "--questions", place.questions, "--wearer", WEARERS[0], "--json", out)
     assert "12 of 12 answers are kept" in again
     assert json.loads(out.read_text(encoding="utf-8")) == results[0]
+
+
+@pytest.mark.usefixtures("quick")
+def test_progress_counts_the_questions_of_all_evaluations(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking_progress, "LOG_EVERY_SECONDS", 0.0)
+    first = ("--root", place.root, "--questions", f"{WEARERS[0]}={place.questions}")
+    evaluate(*first)
+    told = evaluate(
+        *first, "--questions", f"{WEARERS[1]}={place.long}", "--method", "egocite", "--method", "caption-rag"
+    )
+    assert "12 of 504 answers are kept" in " ".join(told.split())
+    counted = [int(count) for count in re.findall(r"(\d+)/504 questions", told)]
+    # Batches of 32: one of twelve by the second method, then twice seven full ones and the rest.
+    one_file = [*range(32, 240, 32), 240]
+    assert counted == [24, *(24 + more for more in one_file), *(264 + more for more in one_file)]
 
 
 @pytest.mark.usefixtures("quick")
