@@ -26,8 +26,8 @@ from tests.jobs.memories import THINGS, WEARERS, build_memory, write_corpus, wri
 from tests.jobs.slow_evaluate import CURSED
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
-COPIES = 40
-"""Of each question: 960 questions of two wearers in all."""
+COPIES = 20
+"""Of each question: 480 questions of two wearers in all."""
 KILLS = 3
 
 
@@ -127,7 +127,7 @@ def test_a_killed_process_group_loses_and_repeats_nothing(tmp_path: Path) -> Non
     out, dice = tmp_path / "out.json", random.Random(7)
     kills = 0
     while kills < KILLS:
-        goal = sum(place.stored().values()) + dice.randint(1, 200)
+        goal = sum(place.stored().values()) + dice.randint(1, 90)
         process = subprocess.Popen(
             place.command(out, "--cpus", 2),
             env=ENVIRONMENT,
