@@ -9,6 +9,7 @@ from ray_tasks.embedding.encoder import SentenceEncoder
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.index.opening import open_wearer
+from ray_tasks.retrieval.registry import model_steps
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Method
 from ray_tasks.scheduling.asking_actor import MethodChoice
@@ -66,4 +67,4 @@ class Respondent:
 def choose(method: str, settings: RetrievalSettings | None = None, model: ChatSettings | None = None) -> MethodChoice:
     """A method by name; the model is left out where its settings ask none, so that it is no part of what decides."""
     chosen = settings or RetrievalSettings()
-    return MethodChoice(method, chosen, model if chosen.asks_model and method == "egocite" else None)
+    return MethodChoice(method, chosen, model if model_steps(method, chosen) else None)
