@@ -47,7 +47,7 @@ def evaluate(
         str, typer.Option(help="The form of the question files: egolifeqa, egor1 or egomem.")
     ] = BENCHMARK,
     method: Annotated[
-        list[str] | None, typer.Option(help="How questions are answered: egocite or caption-rag; may be repeated.")
+        list[str] | None, typer.Option(help=f"How questions are answered: {', '.join(METHODS)}; may be repeated.")
     ] = None,
     set_: SweepOption = None,
     llm_url: LlmUrlOption = None,

@@ -43,7 +43,9 @@ class Summary:
     """The figures of a group of answers.
 
     accuracy is over questions with a key, hit, hit_first and near_hit over those with a usable target, evidence_minutes
-    (a mean, in minutes) over all; each Rate says over how many.
+    (a mean, in minutes) over all; each Rate says over how many. grounded_accuracy is the share of right answers that
+    are grounded (Imprint section 4.1), grounded that of all answers with a key: a method that is seldom right may have
+    a high grounded accuracy, but not both.
     """
 
     n: int
@@ -52,6 +54,8 @@ class Summary:
     hit_first: Rate
     near_hit: Rate
     evidence_minutes: float | None
+    grounded_accuracy: Rate
+    grounded: Rate
 
 
 def summarise(answers: Sequence[ScoredAnswer]) -> Summary:
@@ -64,6 +68,8 @@ def summarise(answers: Sequence[ScoredAnswer]) -> Summary:
         hit_first=Rate.of(answer.hit_first for answer in answers),
         near_hit=Rate.of(answer.near_hit for answer in answers),
         evidence_minutes=minutes / len(answers) if answers else None,
+        grounded_accuracy=Rate.of(answer.grounded for answer in answers if answer.correct),
+        grounded=Rate.of(answer.grounded for answer in answers),
     )
 
 

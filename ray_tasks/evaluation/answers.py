@@ -9,6 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from ray_tasks import rows
+from ray_tasks.evaluation.grounding import is_grounded
 from ray_tasks.evaluation.metrics import NEAR_MS, check_evidence, covered_minutes, is_hit, overlaps
 from ray_tasks.evaluation.questions import BenchmarkQuestion, normalise_text
 from ray_tasks.evaluation.time_aware import is_time_aware
@@ -38,6 +39,8 @@ ANSWER_SCHEMA: Final = pa.schema(
         ("hit", pa.bool_()),  # null, as the next two, where there is no usable target
         ("hit_first", pa.bool_()),
         ("near_hit", pa.bool_()),
+        ("grounded", pa.bool_()),  # right, and told by what was retrieved; null where there is no key
+        ("basis", pa.string()),  # the field of a record that tells the answer; null without one
         ("evidence_minutes", pa.float64()),
         ("evidence_ids", pa.list_(pa.string())),
         ("evidence", pa.list_(EVIDENCE_TYPE)),  # in the order of evidence_ids
@@ -81,6 +84,8 @@ class ScoredAnswer:
     hit: bool | None
     hit_first: bool | None
     near_hit: bool | None
+    grounded: bool | None
+    basis: str | None
     evidence_minutes: float
     evidence_ids: tuple[str, ...]
     evidence: tuple[EvidenceItem, ...]
@@ -104,6 +109,7 @@ def score_answer(
     check_evidence(question.question, answer.evidence)
     intervals = [(item.start_ms, item.end_ms) for item in answer.evidence]
     predicted, status, notes = _read_choice(question, answer)
+    correct = None if question.answer is None else predicted == question.answer
     return ScoredAnswer(
         question_id=question.question.question_id,
         benchmark=benchmark,
@@ -113,10 +119,12 @@ def score_answer(
         time_aware=is_time_aware(question.question.text),
         key=question.answer,
         predicted=predicted,
-        correct=None if question.answer is None else predicted == question.answer,
+        correct=correct,
         hit=overlaps(question.target_spans, intervals),
         hit_first=is_hit(question.targets[:1], intervals),
         near_hit=overlaps(question.target_spans, intervals, NEAR_MS),
+        grounded=None if correct is None else correct and is_grounded(question.question, answer),
+        basis=answer.basis or None,
         evidence_minutes=covered_minutes(intervals),
         evidence_ids=tuple(item.item_id for item in answer.evidence),
         evidence=tuple(_keep(item) for item in answer.evidence),

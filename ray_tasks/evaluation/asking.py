@@ -1,7 +1,8 @@
 """Asking a method questions in batches and scoring what it answers; no Ray, no files.
 
 A batch that raises is asked again one by one, so that a question that fails costs no other: it is scored wrong, with
-its error. Only evidence that breaks a rule ends the whole evaluation.
+its error. Only evidence that breaks a rule, and a method that cannot be asked of this memory at all (UsageError), end
+the whole evaluation.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ray_tasks.engines.counts import CallCounts
+from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.answers import ScoredAnswer, score_answer
 from ray_tasks.evaluation.metrics import EvidenceError
 from ray_tasks.evaluation.questions import BenchmarkQuestion
@@ -59,7 +61,7 @@ def answer_batch(
 ) -> Batch:
     """Asks questions of one wearer together and scores what comes back; those of a batch that fails one by one.
 
-    The time of a batch is shared equally among its questions. Raises CausalityError or EvidenceError.
+    The time of a batch is shared equally among its questions. Raises CausalityError, EvidenceError or UsageError.
     """
     timed = _ask_together([entry.question for entry in batch], memory, method, clock)
     failed = timed is None
@@ -83,7 +85,7 @@ def _ask_together(
     try:
         answers = method.answer_many(questions, memory)
         by_id = {answer.question_id: answer for answer in answers}
-    except EvidenceError:
+    except (EvidenceError, UsageError):
         raise
     except Exception:  # noqa: BLE001 - whatever fails here, the questions are asked again one by one, where it is kept
         return None
@@ -102,7 +104,7 @@ def _ask_alone(
         answer = method.answer(question, memory)
         if answer.question_id != question.question_id:
             answer = failure(question, f"the method answered question {answer.question_id} instead")
-    except EvidenceError:
+    except (EvidenceError, UsageError):
         raise
     except Exception as error:  # noqa: BLE001 - one failing question must not cost the others; its error is kept
         answer = failure(question, f"{type(error).__name__}: {error}")

@@ -17,8 +17,14 @@ from ray_tasks.corpus.week_time import HOUR_MS, day_of
 from ray_tasks.evaluation.aggregate import Rate
 
 AnswerJson = Mapping[str, Any]
-RATES: Final = ("accuracy", "hit", "hit_first", "near_hit")
-_OUTCOMES: Final = {"accuracy": "correct", "hit": "hit", "hit_first": "hit_first", "near_hit": "near_hit"}
+RATES: Final = ("accuracy", "hit", "hit_first", "near_hit", "grounded", "grounded_accuracy")
+_OUTCOMES: Final = {
+    "accuracy": "correct",
+    "hit": "hit",
+    "hit_first": "hit_first",
+    "near_hit": "near_hit",
+    "grounded": "grounded",
+}
 
 GAPS: Final = (
     ("up to 1 h", 1.0),
@@ -56,8 +62,10 @@ def figures(answers: Sequence[AnswerJson], method: str) -> dict[str, Any]:
 
 
 def rates(answers: Sequence[AnswerJson]) -> dict[str, dict[str, Any]]:
-    """The rates alone, each over the questions that have it."""
-    return {name: asdict(Rate.of(answer.get(key) for answer in answers)) for name, key in _OUTCOMES.items()}
+    """The rates alone, each over the questions that have it; grounded accuracy over those answered right."""
+    found = {name: Rate.of(answer.get(key) for answer in answers) for name, key in _OUTCOMES.items()}
+    found["grounded_accuracy"] = Rate.of(answer.get("grounded") for answer in answers if answer.get("correct"))
+    return {name: asdict(rate) for name, rate in found.items()}
 
 
 def normalized_cost(tokens_in: float | None, tokens_out: float | None, method: str) -> float | None:

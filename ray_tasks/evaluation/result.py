@@ -61,6 +61,8 @@ def _figures(summary: aggregate.Summary) -> dict[str, Any]:
         "hit_first": summary.hit_first.percent,
         "near_hit": summary.near_hit.percent,
         "evidence_minutes": summary.evidence_minutes,
+        "grounded_accuracy": summary.grounded_accuracy.percent,
+        "grounded": summary.grounded.percent,
     }
 
 
@@ -70,6 +72,8 @@ def _confidence(summary: aggregate.Summary) -> dict[str, Any]:
         "hit": summary.hit,
         "hit_first": summary.hit_first,
         "near_hit": summary.near_hit,
+        "grounded_accuracy": summary.grounded_accuracy,
+        "grounded": summary.grounded,
     }
     bounds = {name: {"low": rate.low, "high": rate.high, "n": rate.n} for name, rate in rates.items()}
     return {
@@ -107,6 +111,8 @@ def _answer(question: BenchmarkQuestion, answer: ScoredAnswer) -> dict[str, Any]
         "near_hit": answer.near_hit,
         "evidence": [[item.start_ms, item.end_ms, item.view, item.text] for item in answer.evidence],
         "hit_first": answer.hit_first,
+        "grounded": answer.grounded,
+        "basis": answer.basis,
         "key": answer.key,
         "category": answer.category,
         "time_aware": answer.time_aware,

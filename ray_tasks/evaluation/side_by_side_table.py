@@ -57,7 +57,8 @@ def _of_benchmark(
 
 def _overall(benchmark: str, methods: Sequence[Mapping[str, Any]], printed: Sequence[Mapping[str, Any]]) -> Table:
     rows = _printed_rows(printed)
-    grounded = any("grounded_accuracy" in figures for figures in rows.values())
+    measured = any(method["grounded_accuracy"]["n"] for method in methods)
+    grounded = measured or any("grounded_accuracy" in figures for figures in rows.values())
     used: dict[str, dict[str, None]] = {}
     for one in printed:
         used.setdefault(_source(one), {})[one["column"]] = None
@@ -67,7 +68,7 @@ def _overall(benchmark: str, methods: Sequence[Mapping[str, Any]], printed: Sequ
         title_justify="left",
         caption=escape(
             "rates in percent with their 95% bootstrap interval; tokens and seconds of a question; cost in tokens "
-            f"(input 1, output 6; long context 2 and 9){sources if used else ''}"
+            f"(input 1, output 6; long context 2 and 9); grounded: of right answers; of all{sources if used else ''}"
         ),
         caption_justify="left",
     )
@@ -82,7 +83,8 @@ def _overall(benchmark: str, methods: Sequence[Mapping[str, Any]], printed: Sequ
             *(_number(method["evidence_minutes"]), _whole(method["tokens_in"]), _whole(method["tokens_out"])),
             *(_whole(method["normalized_cost"]), _number(None if latency is None else latency / 1000, 3)),
         ]
-        table.add_row(escape(method["label"]), *cells, *(["–"] if grounded else []))
+        told = f"{_rate(method['grounded_accuracy'])}; {_number(method['grounded']['percent'])}"
+        table.add_row(escape(method["label"]), *cells, *([told] if grounded else []))
     if rows:
         table.add_section()
     for (name, source), figures in rows.items():

@@ -61,11 +61,12 @@ def render_rates(evaluation: Evaluation) -> Table:
         title=escape(f"{evaluation.benchmark} · {evaluation.wearer} · {evaluation.method}"),
         caption=(
             f"{evaluation.seconds:.1f} s; {_number(latency['p50'])} ms a question, 95% within "
-            f"{_number(latency['p95'])} ms\naccuracy with its {aggregate.CONFIDENCE:.0%} interval"
+            f"{_number(latency['p95'])} ms\naccuracy with its {aggregate.CONFIDENCE:.0%} interval; grounded: of right "
+            "answers / of all"
         ),
     )
     table.add_column("")
-    for name in ("n", "accuracy", "hit", "hit first", "near", "minutes"):
+    for name in ("n", "accuracy", "hit", "hit first", "near", "minutes", "grounded"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, summary in evaluation.by_category.items():
         table.add_row(*_row(name, summary))
@@ -88,6 +89,7 @@ def _row(name: str, summary: aggregate.Summary) -> tuple[str, ...]:
         _number(summary.hit_first.percent),
         _number(summary.near_hit.percent),
         _number(summary.evidence_minutes),
+        f"{_number(summary.grounded_accuracy.percent)} / {_number(summary.grounded.percent)}",
     )
 
 

@@ -11,7 +11,9 @@ from ray_tasks.errors import UsageError
 from ray_tasks.retrieval.caption_rag import CaptionPlanner, KeepAll
 from ray_tasks.retrieval.curator import RuleCurator
 from ray_tasks.retrieval.egocite import EgoCite
-from ray_tasks.retrieval.llm.compose import compose, compose_baseline
+from ray_tasks.retrieval.imprint.method import ALL_RECORDS, IMPRINT, Answering, Imprint, settings_of
+from ray_tasks.retrieval.imprint.retrieving import Retriever
+from ray_tasks.retrieval.llm.compose import compose, compose_baseline, compose_imprint
 from ray_tasks.retrieval.llm.method import agents_identity
 from ray_tasks.retrieval.planner import RulePlanner
 from ray_tasks.retrieval.responder import RuleResponder
@@ -26,6 +28,8 @@ RULES_VERSION: Final = "rules-2"
 METHODS: Final[dict[str, str]] = {
     "egocite": "EgoCITE: several rounds of dense and lexical search with time, curated to 15 items; rules or a model",
     "caption-rag": "the plain baseline: the 15 captions nearest to the question by cosine",
+    "imprint": "Imprint: interaction records compressed into recurring entries, answers read from their fields",
+    "all-records": "Imprint's baseline: the same without compression, every interaction record by itself",
 }
 """Names of the methods, each with one line about it."""
 
@@ -51,18 +55,41 @@ def make_method(
     """
     chosen = settings or RetrievalSettings()
     steps = model_steps(name, chosen)
+    if name in (IMPRINT, ALL_RECORDS):
+        return _on_records(name, embed, chosen, model, chat)
     if not steps and name == "egocite":
         return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), RuleResponder(embed))
     if not steps:
         return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), RuleResponder(embed), name)
     if model is None or chat is None:
-        raise UsageError(
-            f"the settings leave {', '.join(steps)} to a language model, but none is given: name its endpoint "
-            "(--llm-url http://host:8000/v1, or `agents` in the configuration), or set these steps to rules"
-        )
+        raise _no_model(steps)
     if name == "egocite":
         return compose(embed, chosen, weights, model, chat)
     return compose_baseline(name, CaptionPlanner(embed, chosen), KeepAll(), chosen, model, chat)
+
+
+def _on_records(
+    name: str,
+    embed: Embed,
+    settings: RetrievalSettings,
+    model: ChatSettings | None,
+    chat: Callable[[], ChatRunner] | None,
+) -> Method:
+    """A method on interaction records; the respond step alone may be a language model's."""
+    imprint = settings_of(name, settings.imprint)
+    steps = model_steps(name, settings)
+    if steps and (model is None or chat is None):
+        raise _no_model(steps)
+    if not steps or model is None or chat is None:
+        return Imprint(Answering(embed, Retriever(embed, settings, imprint), imprint), RuleResponder(embed), name)
+    return compose_imprint(name, embed, settings, imprint, model, chat)
+
+
+def _no_model(steps: tuple[str, ...]) -> UsageError:
+    return UsageError(
+        f"the settings leave {', '.join(steps)} to a language model, but none is given: name its endpoint "
+        "(--llm-url http://host:8000/v1, or `agents` in the configuration), or set these steps to rules"
+    )
 
 
 def model_steps(name: str, settings: RetrievalSettings) -> tuple[str, ...]:

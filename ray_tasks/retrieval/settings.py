@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final, Literal, get_args, get_type_hints
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Final, Literal, TypeVar, get_args, get_type_hints
 
-from ray_tasks.errors import UsageError
 from ray_tasks.index.search import DEFAULT_DECAY
+from ray_tasks.retrieval.imprint.settings import ImprintSettings
+from ray_tasks.retrieval.setting_values import SettingsError, as_kind
 from ray_tasks.retrieval.types import MAX_EVIDENCE
 from ray_tasks.rows import VIEWS
+
+__all__ = ["LEAST_CONTEXT_TOKENS", "Agent", "RetrievalSettings", "SettingsError"]
 
 Agent = Literal["rules", "llm"]
 """Who does a step of the method `egocite`: rules without weights, or a language model."""
 
 LEAST_CONTEXT_TOKENS: Final = 1000
-
-
-class SettingsError(UsageError):
-    """A setting outside its range; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,8 @@ class RetrievalSettings:
     drafts (EgoCITE: only strong models gain by it). tool_mode: tool calls, or one JSON action in each round; auto tries
     tool calls and leaves them to endpoints that take them. answer_form: JSON, or prose that ends in the letter.
     context_tokens: about the longest request of an agent; what does not fit is left out and counted.
+
+    imprint: what the methods on interaction records are told beside it; they are set as imprint.top_k=10.
     """
 
     decay: float = DEFAULT_DECAY
@@ -54,6 +55,7 @@ class RetrievalSettings:
     tool_mode: Literal["auto", "calls", "json"] = "auto"
     answer_form: Literal["json", "prose"] = "json"
     context_tokens: int = 24_000
+    imprint: ImprintSettings = field(default_factory=ImprintSettings)
 
     def __post_init__(self) -> None:
         if not 0 < self.decay <= 1:
@@ -85,14 +87,10 @@ class RetrievalSettings:
     def changed(self, changes: Mapping[str, object]) -> RetrievalSettings:
         """These settings with some of them changed, also from text ("0.98", "yes", "action,activity").
 
-        Raises SettingsError, which names the setting.
+        A part of them is changed by a name with a dot (imprint.top_k), or by a mapping. Raises SettingsError, which
+        names the setting.
         """
-        known = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in changes:
-            if name not in known:
-                raise SettingsError(f"there is no setting {name!r}; choose one of {', '.join(known)}")
-        read: dict[str, Any] = {name: _as_kind(name, value, known[name]) for name, value in changes.items()}
-        return replace(self, **read)
+        return _changed(self, _nested(changes), "")
 
     def changes(self) -> dict[str, object]:
         """What differs from the defaults."""
@@ -104,15 +102,33 @@ class RetrievalSettings:
         return asdict(self)
 
 
-def _as_kind(name: str, value: object, example: object) -> object:
-    """A value of the kind that the setting has."""
-    text = str(value).strip()
-    try:
-        if isinstance(example, bool):
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
-        if isinstance(example, tuple):
-            parts = value if isinstance(value, list | tuple) else text.split(",")
-            return tuple(str(part).strip() for part in parts)
-        return type(example)(text)  # type: ignore[call-arg]
-    except (ValueError, KeyError) as error:
-        raise SettingsError(f"{name} cannot be {text!r}; it is now {example!r}") from error
+def _nested(changes: Mapping[str, object]) -> dict[str, object]:
+    """Changes with the dotted names of one part as a mapping under its name."""
+    nested: dict[str, object] = {}
+    for name, value in changes.items():
+        part, dot, rest = name.partition(".")
+        if dot:
+            before = nested.get(part)
+            nested[part] = {**(before if isinstance(before, Mapping) else {}), rest: value}
+        else:
+            nested[name] = value
+    return nested
+
+
+Settings = TypeVar("Settings", "RetrievalSettings", ImprintSettings)
+
+
+def _changed(settings: Settings, changes: Mapping[str, object], prefix: str) -> Settings:
+    known = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    read: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name not in known:
+            raise SettingsError(f"there is no setting {prefix + name!r}; choose one of {', '.join(known)}")
+        if not isinstance(known[name], ImprintSettings):
+            read[name] = as_kind(prefix + name, value, known[name])
+        elif isinstance(value, Mapping):
+            read[name] = _changed(known[name], value, f"{name}.")
+        else:
+            parts = ", ".join(f"{name}.{one.name}" for one in fields(known[name]))
+            raise SettingsError(f"{name} has several settings; set one of {parts}")
+    return replace(settings, **read)

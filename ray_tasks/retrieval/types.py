@@ -54,7 +54,9 @@ class Answer:
     order of time; best first is by score. `status` tells an answer from a refusal, an unreadable reply and an error,
     and `error` is what went wrong. `calls` and tokens are those of a language model's replies that went into the
     answer, replies from a cache included; what else was asked and failed is in the books of the client. `cited` are the
-    captions, as intervals, on which a model says that it relies.
+    captions, as intervals, on which a model says that it relies. `fields` are what the records say that a method on
+    records answered from, each as "name: value", and `basis` the one of them that tells the answer, "" where none does;
+    None stands for methods without records.
     """
 
     question_id: str
@@ -70,6 +72,8 @@ class Answer:
     calls: int = 0
     error: str = ""
     cited: tuple[tuple[int, int], ...] = ()
+    fields: tuple[str, ...] | None = None
+    basis: str = ""
 
 
 class Embed(Protocol):

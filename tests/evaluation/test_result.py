@@ -55,7 +55,9 @@ def test_the_fixed_keys_have_the_right_values(evaluation: Evaluation) -> None:
     assert set(result["by_time_aware"]) == {"yes", "no"}
     assert (result["by_time_aware"]["yes"]["n"], result["by_time_aware"]["no"]["n"]) == (3, 1)
     for group in [*result["by_category"].values(), *result["by_time_aware"].values()]:
-        assert set(group) == {"n", "accuracy", "hit", "hit_first", "near_hit", "evidence_minutes"}
+        assert set(group) == {
+            *("n", "accuracy", "hit", "hit_first", "near_hit", "evidence_minutes", "grounded_accuracy", "grounded")
+        }
 
 
 def test_answers_keep_the_files_ids_and_show_their_evidence(evaluation: Evaluation) -> None:

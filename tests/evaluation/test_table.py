@@ -51,7 +51,7 @@ def test_rows_are_categories_the_split_and_all(build: Build) -> None:
 
 def test_an_empty_group_shows_dashes(build: Build) -> None:
     row = next(line for line in shown(render_evaluation(build("A"))).splitlines() if "time-aware: no" in line)
-    assert row.count("–") == 5
+    assert row.count("–") == 7
 
 
 def test_accuracy_comes_with_its_interval(build: Build) -> None:

@@ -10,16 +10,23 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from ray_tasks.compression.interactions import InteractionMemory
+from ray_tasks.compression.online import Compressor
+from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.recorded_time import RecordedTimeline
 from ray_tasks.corpus.week_time import parse_week_time
+from ray_tasks.extraction.records.phrases import read_act
+from ray_tasks.extraction.records.types import Record
 from ray_tasks.index.lexical import LexicalIndex, tokenize
 from ray_tasks.index.memory import CAPTION_VIEW, ViewIndex, WearerMemory, row_order
 from ray_tasks.retrieval.types import FloatMatrix, Question
+from ray_tasks.retrieval.whole_vectors import whole_vectors
 from ray_tasks.rows import VIEWS
 
 DIMENSION = 48
 CLIP_MS = 30_000
 MODEL = "words"
+PEOPLE = ("Mara", "Tobi", "Nuri")
 
 
 @lru_cache(maxsize=4096)
@@ -83,7 +90,68 @@ def make_memory(clips: Iterable[Clip], coarse: Iterable[Coarse] = (), *, until: 
         first = int(np.searchsorted(starts, row.start_ms))
         rows[row.view].append((row.start_ms, row.end_ms, row.text, min(first, max(len(kept) - 1, 0))))
     views: dict[str, ViewIndex] = {view: _view(view, rows[view], timeline) for view in VIEWS}
-    return WearerMemory("P1_INES", "Ines", views, captions, timeline, "small")
+    records = [record for number, clip in enumerate(kept) for record in _records(clip, captions.row_id(number))]
+    return WearerMemory("P1_INES", "Ines", views, captions, timeline, "small", make_interactions(records))
+
+
+def _records(clip: Clip, caption_id: str) -> list[Record]:
+    """The records of a clip: one for each line that tells an act or an utterance."""
+    told: list[tuple[str, str, str, str | None, str | None, str | None]] = []
+    for line in clip.seen:
+        act = read_act(line, PEOPLE, "Ines")
+        if act is not None:
+            person = "Ines" if line.startswith("I ") else line.split()[0]
+            told.append((person, act.action, act.object, act.tool, act.location, None))
+    for line in clip.said:
+        person, _, words = line.partition(": ")
+        told.append((person, "say", " ".join(words.split()[-3:]).strip("."), None, None, words))
+    return [
+        record(clip.start_ms, person, action, thing, caption_id, tool=tool, location=location, speech=speech)
+        for person, action, thing, tool, location, speech in told
+    ]
+
+
+def record(
+    start_ms: int, person: str, action: str, thing: str = "", caption_id: str = "", **more: str | None
+) -> Record:
+    """A record of half a minute; its id follows from all that it says."""
+    attributes = tuple((more.pop("attributes", None) or "").split("; ")) if more.get("attributes") else ()
+    told = {name: more.get(name) for name in ("tool", "app", "location", "speech")}
+    digest = zlib.crc32(repr((person, action, thing, attributes, sorted(told.items(), key=str))).encode())
+    return Record(
+        record_id=f"record:{start_ms}:{digest:08x}",
+        wearer="P1_INES",
+        person=person,
+        action=action,
+        object=thing,
+        start_ms=start_ms,
+        end_ms=start_ms + CLIP_MS,
+        attributes=attributes,
+        caption_id=caption_id or f"caption:{start_ms}",
+        **told,
+    )
+
+
+def make_interactions(records: Iterable[Record], settings: CompressionSettings | None = None) -> InteractionMemory:
+    """The interactions of some records, compressed with the settings of the paper unless told otherwise."""
+    chosen = settings or CompressionSettings()
+    ordered = sorted(records, key=lambda one: (one.end_ms, one.start_ms, one.record_id))
+    starts = np.array([one.start_ms for one in ordered], np.int64)
+    ends = np.array([one.end_ms for one in ordered], np.int64)
+    phrases = tuple(dict.fromkeys(text for one in ordered for text in (one.action, one.object) if text))
+    numbers = {text: number for number, text in enumerate(phrases)}
+    acts = embed([f"{one.action} {one.object}".strip() for one in ordered])
+    return InteractionMemory(
+        records=tuple(ordered),
+        start_ms=starts,
+        end_ms=ends,
+        compressed=Compressor(DIMENSION, chosen).feed(acts, starts, ends),
+        actions=np.array([numbers[one.action] for one in ordered], np.int64),
+        objects=np.array([numbers.get(one.object, -1) for one in ordered], np.int64),
+        phrases=phrases,
+        vectors=whole_vectors(embed(list(phrases))),
+        settings=chosen,
+    )
 
 
 def _view(name: str, rows: Sequence[tuple[int, int, str, int]], timeline: RecordedTimeline) -> ViewIndex:

@@ -8,6 +8,9 @@ from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.engines.steps import ChatRunner
 from ray_tasks.retrieval.agents import DraftingAgent, SamplingAgent
 from ray_tasks.retrieval.curator import RuleCurator
+from ray_tasks.retrieval.imprint.method import Answering, AskingImprint
+from ray_tasks.retrieval.imprint.retrieving import Retriever
+from ray_tasks.retrieval.imprint.settings import ImprintSettings
 from ray_tasks.retrieval.llm.asking import Asker
 from ray_tasks.retrieval.llm.drafting import LlmDrafter
 from ray_tasks.retrieval.llm.embedding import SharedEmbed
@@ -54,3 +57,17 @@ def compose_baseline(
     """A method that finds its evidence on rules, answered by a model."""
     asker = Asker(model, opening)
     return AgentMethod(RulesDraft(drafting), RulesCurate(sampling), LlmResponder(asker, settings), asker, name)
+
+
+def compose_imprint(
+    name: str,
+    embed: Embed,
+    settings: RetrievalSettings,
+    imprint: ImprintSettings,
+    model: ChatSettings,
+    opening: Callable[[], ChatRunner],
+) -> AskingImprint:
+    """A method on interaction records that leaves to a model what it cannot read from them."""
+    asker, shared = Asker(model, opening), SharedEmbed(embed)
+    steps = Answering(shared, Retriever(shared, settings, imprint), imprint)
+    return AskingImprint(steps, LlmResponder(asker, settings), asker, name)

@@ -43,7 +43,7 @@ class AgentMethod:
             draft = await self.drafting.draft(question, memory, own)
             curation = await self.sampling.curate(question, draft.pool, own)
             reply = await self.response.respond(question, curation.kept, memory, own)
-            _check_taken(own, question)
+            check_taken(own, question)
         finally:
             counts.add(own)
         answer = answer_of(question, draft, curation.kept, reply, curation)
@@ -64,7 +64,7 @@ class AgentMethod:
         return explained(trace, self.drafting, memory)
 
 
-def _check_taken(calls: CallCounts, question: Question) -> None:
+def check_taken(calls: CallCounts, question: Question) -> None:
     """Raises RejectedError where several calls of a question were rejected and none was answered.
 
     One rejected call may be too long for the model; that is what became of this question. Several are the endpoint's.
