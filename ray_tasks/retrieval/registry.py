@@ -51,10 +51,11 @@ def make_method(
     """
     chosen = settings or RetrievalSettings()
     steps = model_steps(name, chosen)
+    responder = RuleResponder(embed, aggregate=chosen.aggregate)
     if not steps and name == "egocite":
-        return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), RuleResponder(embed))
+        return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), responder)
     if not steps:
-        return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), RuleResponder(embed), name)
+        return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), responder, name)
     if model is None or chat is None:
         raise UsageError(
             f"the settings leave {', '.join(steps)} to a language model, but none is given: name its endpoint "

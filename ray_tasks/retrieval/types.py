@@ -54,7 +54,8 @@ class Answer:
     order of time; best first is by score. `status` tells an answer from a refusal, an unreadable reply and an error,
     and `error` is what went wrong. `calls` and tokens are those of a language model's replies that went into the
     answer, replies from a cache included; what else was asked and failed is in the books of the client. `cited` are the
-    captions, as intervals, on which a model says that it relies.
+    captions, as intervals, on which a model says that it relies. `found` is the probability that the evidence answers
+    the question at all, None where a method does not measure it; below its threshold `notes` say "not_found".
     """
 
     question_id: str
@@ -70,6 +71,7 @@ class Answer:
     calls: int = 0
     error: str = ""
     cited: tuple[tuple[int, int], ...] = ()
+    found: float | None = None
 
 
 class Embed(Protocol):
