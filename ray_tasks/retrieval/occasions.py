@@ -20,7 +20,7 @@ from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.choice_kinds import FIRST_PERSON, WEARER
 from ray_tasks.retrieval.clip_table import ClipTable, RowBlock
 from ray_tasks.retrieval.signals import z_scores
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64
+from ray_tasks.retrieval.whole_vectors import NO_ROW, Float32, Float64, Int64, as_cosines
 
 OCCASION_MS = 10 * MINUTE_MS
 APART_MS = 30 * MINUTE_MS
@@ -51,7 +51,8 @@ class Naming:
                 rows = _first_person(block, self._wearer_name) if person == WEARER else _holding(block, person)
                 of_view = np.zeros(len(block.view), np.bool_)
                 of_view[rows] = True
-                named[block.clips[of_view[block.row_numbers]]] = True
+                before = np.concatenate([[0], np.cumsum(of_view[block.row_numbers])])
+                named |= before[block.firsts + block.counts] > before[block.firsts]
             self._known[person] = named
         return self._known[person]
 
@@ -63,12 +64,12 @@ def match_clips(table: ClipTable, asked: Sequence[Float32], visible: int) -> lis
     """
     if not asked:
         return []
-    best = np.full((visible, sum(map(len, asked))), -1.0)
+    best = np.full((visible, sum(map(len, asked))), NO_ROW, np.float32)
     queries = np.concatenate(asked)
     for block in table.blocks:
         block.best_in_clips(queries, best)
     ends = np.cumsum([len(texts) for texts in asked])
-    return [best[:, end - len(texts) : end].mean(axis=1) for texts, end in zip(asked, ends, strict=True)]
+    return [as_cosines(best[:, end - len(texts) : end]).mean(axis=1) for texts, end in zip(asked, ends, strict=True)]
 
 
 @dataclass(frozen=True)

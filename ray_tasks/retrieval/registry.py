@@ -20,7 +20,7 @@ from ray_tasks.retrieval.types import Embed, Method
 from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS, FusionWeights
 from ray_tasks.storage.shards import content_key
 
-RULES_VERSION: Final = "rules-2"
+RULES_VERSION: Final = "rules-3"
 """To be raised with every change of what the methods on rules find or answer."""
 
 METHODS: Final[dict[str, str]] = {

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ray_tasks.errors import UsageError
+from ray_tasks.evaluation.calibration import calibrate
 from ray_tasks.retrieval.answer_features import FEATURES
 from ray_tasks.retrieval.answer_weights import FINDING, UNTRAINED, AnswerWeights, FoundWeights
 from ray_tasks.retrieval.choice_kinds import Kind
@@ -103,7 +104,7 @@ Fit = Callable[[Sequence[int]], Float64]
 def _cross_validate(
     options: Sequence[Float64], keys: Sequence[int], groups: Sequence[str], fit: Fit
 ) -> dict[str, float]:
-    """Accuracy (percent), mean -log p of the key, and expected calibration error, all out of fold.
+    """Accuracy (percent), mean -log p of the key, and how far probabilities tell accuracy, all out of fold.
 
     The temperature of a fold is chosen among the questions of the others, so nothing is judged by what it was made of.
     """
@@ -118,10 +119,12 @@ def _cross_validate(
                 right.append(int(np.argmax(chances)) == keys[place])
                 losses.append(-float(np.log(max(chances[keys[place]], 1e-12))))
                 surest.append(float(chances.max()))
+    measured = calibrate(zip(surest, right, strict=True))
     return {
         "accuracy": round(100 * float(np.mean(right)), 2),
         "nll": round(float(np.mean(losses)), 4),
         "sureness": round(100 * float(np.mean(surest)), 2),
+        "calibration_error": round(measured.expected_error, 4) if measured else 0.0,
     }
 
 
