@@ -25,11 +25,11 @@ from jobs.options import (
 from ray_tasks.corpus.week_time import WeekTimeError, format_for_people, format_week_time, parse_week_time
 from ray_tasks.errors import UsageError
 from ray_tasks.retrieval.registry import model_steps
-from ray_tasks.retrieval.types import Answer, Question
+from ray_tasks.retrieval.types import Answer, Evidence, Question
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
 
-SHOWN_EVIDENCE = 8
+SHOWN_EVIDENCE = 3
 
 
 @ends_well
@@ -89,35 +89,56 @@ def make_question(text: str, wearer: str, at: str, choices: list[str]) -> Questi
 
 
 def show_answer(question: Question, answer: Answer, *, limit: int = SHOWN_EVIDENCE) -> None:
-    """Prints the answer and the evidence it rests on, best first, at most `limit` items."""
+    """Prints the answer with how sure it is, the probability of every choice, and the best `limit` items behind it."""
     if answer.status == "declined" and not answer.evidence:
         console.print(f"nothing was recorded before {format_for_people(question.at_ms)}")
         return
     for line in _said(question, answer):
         console.print(line, markup=False, soft_wrap=True)
-    for item in sorted(answer.evidence, key=lambda item: (-item.score, item.start_ms))[:limit]:
+    for item in best_evidence(answer, limit):
         console.print(
             f"  {format_for_people(item.start_ms)}  {item.view:<12} {item.text}", markup=False, soft_wrap=True
         )
 
 
 def _said(question: Question, answer: Answer) -> Iterator[str]:
-    """The choice with its odds, if any, and the reason; or why there is none."""
+    """The choice with the odds of all, if any, or the reason; how sure it is; or why there is no answer."""
     if answer.status == "error":
         yield f"no answer: {answer.error}"
         return
     if answer.status == "unparsed":
         yield "no answer: the model's replies state none"
-    chosen = dict(question.choices).get(answer.choice or "")
+    sure = "" if answer.found is None else f"{100 * answer.found:.0f}% sure that this was found"
+    if not_found(answer):
+        yield f"not found: nothing that is remembered fits the question well ({sure}); the nearest:"
+    texts = dict(question.choices)
+    chosen = texts.get(answer.choice or "")
     if chosen is not None:
-        odds = dict(answer.probabilities).get(answer.choice or "")
-        yield f"{answer.choice}. {chosen}" + (f"  ({100 * odds:.0f}%)" if odds is not None else "")
-    if answer.text and not answer.probabilities:  # beside odds, the rules only repeat their best evidence
-        yield answer.text
+        yield f"{'a guess: ' if not_found(answer) else ''}{answer.choice}. {chosen}"
+        for label, odds in answer.probabilities:
+            yield f"  {100 * odds:3.0f}%  {label}. {texts[label]}"
+    if answer.text and not answer.probabilities and not not_found(answer):
+        yield answer.text  # beside odds, the rules only repeat their best evidence
+    if sure and not not_found(answer):
+        yield f"({sure})"
+
+
+def not_found(answer: Answer) -> bool:
+    """Whether a method says that the memory does not hold what was asked."""
+    return "not_found" in answer.notes
+
+
+def best_evidence(answer: Answer, limit: int = SHOWN_EVIDENCE) -> list[Evidence]:
+    """The items with the highest scores, best first, at most `limit`; of those alike the earlier first."""
+    return sorted(answer.evidence, key=lambda item: (-item.score, item.start_ms))[:limit]
 
 
 def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
-    """The answer as plain JSON values; times are week time in ms, with a written form beside."""
+    """The answer as plain JSON values; times are week time in ms, with a written form beside.
+
+    found: how likely it is that the memory holds what was asked; not_found: whether that is below the threshold.
+    best: the ids of the best evidence, best first.
+    """
     answered = answer.status == "answered"
     return {
         "question": question.text,
@@ -128,6 +149,9 @@ def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
         "answer": dict(question.choices).get(answer.choice or "", answer.text or None) if answered else None,
         "said": answer.text or None,
         "probabilities": dict(answer.probabilities),
+        "found": answer.found,
+        "not_found": not_found(answer),
+        "best": [item.item_id for item in best_evidence(answer)],
         "evidence": [{**asdict(item), "at": format_week_time(item.start_ms)} for item in answer.evidence],
         "cited": [{"start_ms": start, "end_ms": end, "at": format_week_time(start)} for start, end in answer.cited],
         "rounds": answer.rounds,

@@ -46,7 +46,7 @@ def demo(root: RootOption = DEFAULT_ROOT, method: MethodOption = "egocite") -> N
     for sample in SAMPLE_QUESTIONS:
         question = make_question(sample.text, sample.wearer, sample.at, list(sample.choices))
         console.print(f"\n[bold]{question.text}[/]  ({sample.wearer}, {format_for_people(question.at_ms)})")
-        show_answer(question, respondent.method.answer(question, memories[sample.wearer]), limit=3)
+        show_answer(question, respondent.method.answer(question, memories[sample.wearer]))
 
     console.rule("3. evaluate")
     for wearer, path in week.questions.items():

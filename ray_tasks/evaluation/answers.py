@@ -36,6 +36,7 @@ ANSWER_SCHEMA: Final = pa.schema(
         ("key", pa.string()),  # null where the file gives no usable key
         ("predicted", pa.string()),  # null where nothing was answered
         ("correct", pa.bool_()),  # null where there is no key
+        ("confidence", pa.float64()),  # probability of `predicted`; null where the method gives none
         ("hit", pa.bool_()),  # null, as the next two, where there is no usable target
         ("hit_first", pa.bool_()),
         ("near_hit", pa.bool_()),
@@ -81,6 +82,7 @@ class ScoredAnswer:
     key: str | None
     predicted: str | None
     correct: bool | None
+    confidence: float | None
     hit: bool | None
     hit_first: bool | None
     near_hit: bool | None
@@ -120,6 +122,7 @@ def score_answer(
         key=question.answer,
         predicted=predicted,
         correct=correct,
+        confidence=None if predicted is None else dict(answer.probabilities).get(predicted),
         hit=overlaps(question.target_spans, intervals),
         hit_first=is_hit(question.targets[:1], intervals),
         near_hit=overlaps(question.target_spans, intervals, NEAR_MS),

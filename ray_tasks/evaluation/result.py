@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ray_tasks.evaluation import aggregate
 from ray_tasks.evaluation.answers import ScoredAnswer
+from ray_tasks.evaluation.calibration import calibrate
 from ray_tasks.evaluation.duplicates import DuplicateGroup, DuplicateReport
 from ray_tasks.evaluation.questions import BenchmarkQuestion
 from ray_tasks.evaluation.runner import Evaluation
@@ -44,6 +46,7 @@ def build_result(evaluation: Evaluation, config: Mapping[str, Any], ledger: Ledg
         "no_target": sum(not question.targets for question in evaluation.questions),
         "no_key": sum(question.answer is None for question in evaluation.questions),
         "confidence": _confidence(evaluation.overall),
+        "calibration": _calibration(answers),
         "statuses": aggregate.count_statuses(answers),
         "notes": aggregate.count_notes(answers),
         "flags": dict(sorted(Counter(flag for question in evaluation.questions for flag in question.flags).items())),
@@ -83,6 +86,12 @@ def _confidence(summary: aggregate.Summary) -> dict[str, Any]:
     }
 
 
+def _calibration(answers: Sequence[ScoredAnswer]) -> dict[str, Any] | None:
+    """How far probabilities say how often answers are right; null where a method gives none."""
+    measured = calibrate([(answer.confidence, answer.correct) for answer in answers])
+    return None if measured is None else asdict(measured)
+
+
 def _duplicates(report: DuplicateReport) -> dict[str, Any]:
     return {
         "unique": report.unique,
@@ -107,6 +116,7 @@ def _answer(question: BenchmarkQuestion, answer: ScoredAnswer) -> dict[str, Any]
         "id": answer.question_id if question.original_id is None else question.original_id,
         "predicted": answer.predicted,
         "correct": answer.correct,
+        "probability": answer.confidence,
         "hit": answer.hit,
         "near_hit": answer.near_hit,
         "evidence": [[item.start_ms, item.end_ms, item.view, item.text] for item in answer.evidence],

@@ -33,6 +33,7 @@ _FLAG_WORDS = {
     "target_is_a_day": "a target that is a whole day (left out of hit)",
 }
 _NOTE_WORDS = {
+    "not_found": "little that is remembered fits the question (scored as it is)",
     "weak": "answered by a guess (scored as it is)",
     "not_offered": "a letter that no option carries",
     "letter_discarded": "a letter beside a failure, not scored",

@@ -46,7 +46,7 @@ class Reply:
     """What the response agent makes of the evidence: a label with probabilities, or a text if there are no choices.
 
     error: what went wrong where the status is error. cited: intervals of captions that it relies on. shown: the
-    captions that it was shown.
+    captions that it was shown. found: how likely it is that the evidence answers the question, where that is measured.
     """
 
     choice: str | None
@@ -60,6 +60,7 @@ class Reply:
     error: str = ""
     cited: tuple[tuple[int, int], ...] = ()
     shown: tuple[Evidence, ...] = ()
+    found: float | None = None
 
 
 class DraftingAgent(Protocol):

@@ -17,12 +17,16 @@ _ASKS_PERSON = re.compile(
     r"\b(?:who|whom|whose)\b|\bwhich (?:\w+ ){0,2}(?:of (?:us|them|you|the following)|people|persons?|friends?)\b"
 )
 _ASKS_COUNT = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b|\bhow often\b")
+_ASKS_DAYS = re.compile(r"\bhow many (?:different )?days\b")
+_ASKS_TIMES = re.compile(r"\bhow many (?:different )?(?:times|occasions|days)\b|\bhow often\b")
 _NEGATION = re.compile(
     r"\b(?:not|never|nobody|no one|without|missing|absent|left out|except|least|rarely|seldom|skipped)\b|n't\b"
 )
 _YES_NO = frozenset(["yes", "no", "true", "false", "maybe", "unsure"])
 _SEPARATOR = re.compile(r"\s*(?:,|;|/|&|\+|\band\b|\bor\b|\bwith\b)\s*", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|We|My|Our)\b")
+FIRST_PERSON = ("I", "me", "my", "mine", "myself", "we", "us", "our", "We", "My", "Our")
+"""Words by which rows speak of the wearer."""
+_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(FIRST_PERSON)})\b")
 _WEARER_WORDS = frozenset(["i", "me", "my", "mine", "myself"])
 WEARER = "I"
 """How the wearer is named among people."""
@@ -56,6 +60,16 @@ def times_of(question: Question) -> tuple[tuple[Span, ...], ...]:
 def is_negated(question: Question) -> bool:
     """Whether a question asks for who or what is absent ("Who did not come?", "Who is missing?")."""
     return bool(_NEGATION.search(question.text.lower().replace("’", "'")))
+
+
+def asks_times(question: Question) -> bool:
+    """Whether a question asks how often something happened, not how many of a thing there are."""
+    return bool(_ASKS_TIMES.search(question.text.lower()))
+
+
+def asks_days(question: Question) -> bool:
+    """Whether a question asks on how many days something happened."""
+    return bool(_ASKS_DAYS.search(question.text.lower()))
 
 
 def people_in(choice: str) -> tuple[str, ...]:

@@ -83,4 +83,5 @@ def answer_of(
         calls=sum(step.calls for step in steps),
         error=reply.error,
         cited=reply.cited,
+        found=reply.found,
     )

@@ -22,7 +22,7 @@ from ray_tasks.retrieval.types import Embed, Method
 from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS, FusionWeights
 from ray_tasks.storage.shards import content_key
 
-RULES_VERSION: Final = "rules-2"
+RULES_VERSION: Final = "rules-3"
 """To be raised with every change of what the methods on rules find or answer."""
 
 METHODS: Final[dict[str, str]] = {
@@ -58,9 +58,10 @@ def make_method(
     if name in (IMPRINT, ALL_RECORDS):
         return _on_records(name, embed, chosen, model, chat)
     if not steps and name == "egocite":
-        return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), RuleResponder(embed))
-    if not steps:
-        return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), RuleResponder(embed), name)
+        responder = RuleResponder(embed, aggregate=chosen.aggregate)
+        return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), responder)
+    if not steps:  # a baseline answers from its items alone
+        return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), RuleResponder(embed, aggregate=False), name)
     if model is None or chat is None:
         raise _no_model(steps)
     if name == "egocite":
@@ -81,7 +82,8 @@ def _on_records(
     if steps and (model is None or chat is None):
         raise _no_model(steps)
     if not steps or model is None or chat is None:
-        return Imprint(Answering(embed, Retriever(embed, settings, imprint), imprint), RuleResponder(embed), name)
+        responder = RuleResponder(embed, aggregate=False)
+        return Imprint(Answering(embed, Retriever(embed, settings, imprint), imprint), responder, name)
     return compose_imprint(name, embed, settings, imprint, model, chat)
 
 

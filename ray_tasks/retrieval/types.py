@@ -56,7 +56,8 @@ class Answer:
     answer, replies from a cache included; what else was asked and failed is in the books of the client. `cited` are the
     captions, as intervals, on which a model says that it relies. `fields` are what the records say that a method on
     records answered from, each as "name: value", and `basis` the one of them that tells the answer, "" where none does;
-    None stands for methods without records.
+    None stands for methods without records. `found` is the probability that the evidence answers the question at all,
+    None where a method does not measure it; below its threshold `notes` say "not_found".
     """
 
     question_id: str
@@ -74,6 +75,7 @@ class Answer:
     cited: tuple[tuple[int, int], ...] = ()
     fields: tuple[str, ...] | None = None
     basis: str = ""
+    found: float | None = None
 
 
 class Embed(Protocol):

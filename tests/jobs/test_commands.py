@@ -97,6 +97,30 @@ def test_ask_answers_with_evidence_and_its_times(place: Place) -> None:
     asked_at = (24 + 9.5) * 3_600_000
     assert 0 < len(answer["evidence"]) <= 15
     assert all(item["end_ms"] <= asked_at for item in answer["evidence"])
+    assert len(answer["best"]) == 3
+    assert set(answer["best"]) <= {item["item_id"] for item in answer["evidence"]}
+    assert 0 <= answer["found"] <= 1
+    printed = daybook(*asked, *choices)
+    assert f"{100 * answer['probabilities']['A']:.0f}%  A. In my coat pocket" in printed
+    assert sum(line.startswith("  DAY") for line in printed.splitlines()) == 3
+
+
+def test_ask_says_where_the_memory_holds_no_answer(place: Place) -> None:
+    asked = (
+        "ask",
+        "--root",
+        place.root,
+        "--wearer",
+        "B1_MARA",
+        "--at",
+        "DAY2 09300000",
+        "Which zeppelin sank in Peru?",
+    )
+    assert daybook(*asked).startswith("not found: ")
+    assert "a guess: " in daybook(*asked, "--choice", "The red one", "--choice", "The blue one")
+    answer = json.loads(daybook(*asked, "--json"))
+    assert answer["not_found"] is True
+    assert answer["found"] < 0.5
 
 
 def test_ask_before_anything_was_recorded_finds_nothing(place: Place) -> None:

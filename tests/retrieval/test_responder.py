@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from random import Random
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.agents import Reply
+from ray_tasks.retrieval.answer_weights import UNTRAINED
 from ray_tasks.retrieval.responder import RuleResponder
 from ray_tasks.retrieval.types import Evidence, Question
 from tests.retrieval.small_memory import CLIP_MS, Clip, ask, clock, embed, make_memory
@@ -113,7 +119,9 @@ def test_odd_choices_still_give_exactly_one_of_the_labels(
 
 
 def test_duplicates_share_their_chance(memory: WearerMemory) -> None:
-    answer = reply(memory, ask("Where is the passport?", LATER, "In the blue drawer", "Roof", "In the blue drawer"))
+    answer = reply(
+        memory, ask("Where is the passport?", LATER, "In the blue drawer", "On the roof", "In the blue drawer")
+    )
     chances = dict(answer.probabilities)
     assert chances["A"] == chances["C"] > chances["B"]
     assert answer.choice == "A"
@@ -147,3 +155,69 @@ def test_evidence_of_an_unrecorded_moment_still_gives_one_of_the_labels(memory: 
         ("When was it?", ("Last night", "This morning")),
     ):
         assert reply(memory, ask(question, LATER, *choices), stray).choice in ("A", "B")
+
+
+CHOICES = st.lists(
+    st.sampled_from(["Mara", "Tobi and me", "Nuri, Zoe", "In the blue drawer", "", "3", "five", "在屋顶上"]),
+    min_size=1,
+    max_size=6,
+)
+QUESTIONS = (
+    "Who usually sweeps the terrace?",
+    "Who never opened the jar?",
+    "Where is the passport?",
+    "How many lemons did I buy?",
+    "How many times did I peel onions?",
+    "谁打开了罐子?",
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(CHOICES, st.sampled_from(QUESTIONS), st.randoms())
+def test_the_order_of_choices_changes_nothing_but_letters(choices: list[str], text: str, random: Random) -> None:
+    memory = _memory()
+    order = list(range(len(choices)))
+    random.shuffle(order)
+    before, after = (
+        reply(memory, ask(text, LATER, *shown)) for shown in (choices, [choices[place] for place in order])
+    )
+    assert [chance for _, chance in after.probabilities] == [before.probabilities[place][1] for place in order]
+    texts = dict(ask(text, LATER, *choices).choices)
+    shuffled = dict(ask(text, LATER, *(choices[place] for place in order)).choices)
+    assert texts[str(before.choice)] == shuffled[str(after.choice)]
+    assert before.found == after.found
+
+
+@lru_cache(maxsize=1)
+def _memory() -> WearerMemory:
+    return make_memory(CLIPS)
+
+
+def test_a_habit_is_answered_by_all_days_and_not_by_the_best_moment() -> None:
+    tea = [Clip(clock(day, 16, 0), ("Mara pours tea",), ()) for day in (1, 2, 3)]
+    once = [Clip(clock(1, 18, 0), ("Tobi pours tea",), ())]
+    other = [Clip(clock(day, 12, minute), ("I fold a towel",), ()) for day in (1, 2, 3) for minute in range(20)]
+    memory = make_memory([*tea, *once, *other])
+    items = tuple(
+        Evidence(clip.at, "caption", clip.start_ms, clip.start_ms + CLIP_MS, "", 1.0) for clip in (*tea[:1], *once)
+    )
+    asked = ask("Who usually pours tea?", clock(3, 20, 0), "Tobi", "Mara")
+    with_it, without = (
+        RuleResponder(embed, UNTRAINED, aggregate=aggregate).respond([asked], [items], memory)[0]
+        for aggregate in (True, False)
+    )
+    assert with_it.choice == "B"
+    assert dict(with_it.probabilities)["B"] > dict(without.probabilities)["B"]
+
+
+def test_how_often_is_counted_over_the_whole_memory() -> None:
+    tea = [Clip(clock(day, 16, 0), ("Mara pours tea",), ()) for day in (1, 2, 3)]
+    other = [Clip(clock(day, 12, minute), ("I fold a towel",), ()) for day in (1, 2, 3) for minute in range(20)]
+    memory = make_memory([*tea, *other])
+    items = (Evidence("x", "caption", tea[0].start_ms, tea[0].start_ms + CLIP_MS, "", 1.0),)
+    (times,) = RuleResponder(embed).respond(
+        [ask("How many times did Mara pour tea?", clock(3, 20, 0), "1", "two times", "3 times", "5")], [items], memory
+    )
+    assert times.choice == "C"
+    (open_one,) = RuleResponder(embed).respond([ask("How often did Mara pour tea?", clock(3, 20, 0))], [items], memory)
+    assert open_one.text.startswith("Counted 3 times (DAY1: 1, DAY2: 1, DAY3: 1); Mara pours tea")

@@ -41,7 +41,9 @@ def compose(
     return AgentMethod(
         LlmDrafter(asker, shared, settings, planner) if settings.draft == "llm" else RulesDraft(planner),
         LlmCurator(asker, settings, policy) if settings.curate == "llm" else RulesCurate(policy),
-        LlmResponder(asker, settings) if settings.respond == "llm" else RulesRespond(RuleResponder(shared)),
+        LlmResponder(asker, settings)
+        if settings.respond == "llm"
+        else RulesRespond(RuleResponder(shared, aggregate=settings.aggregate)),
         asker,
     )
 
