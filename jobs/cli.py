@@ -18,6 +18,7 @@ from jobs.publish import publish, rollback
 from jobs.retry_failed import retry_failed
 from jobs.status import status
 from jobs.trace import trace
+from jobs.tune import tune
 
 app = typer.Typer(
     add_completion=False,
@@ -35,6 +36,7 @@ COMMANDS = (
     evaluate,
     compare,
     trace,
+    tune,
     ask,
     inspect,
     status,

@@ -126,6 +126,22 @@ class LexicalIndex:
         sums = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
         return cls({term: number for number, term in enumerate(terms)}, offsets, rows, counts, lengths, sums)
 
+    def grouped(self, groups: npt.NDArray[np.int64], n_groups: int) -> LexicalIndex:
+        """The index of the documents that rows make together: groups (n,) names the document of each row.
+
+        Rows of a group beyond n_groups are left out. Rows must be grouped so that a prefix of documents holds whatever
+        a question may see, since statistics are then those of documents.
+        """
+        kept = groups[self.rows] < n_groups
+        terms = np.repeat(np.arange(len(self.terms)), np.diff(self.offsets))[kept]
+        keys, places = np.unique(terms * n_groups + groups[self.rows][kept], return_inverse=True)
+        counts = np.bincount(places, weights=self.counts[kept], minlength=len(keys)).astype(np.int32)
+        rows = (keys % max(n_groups, 1)).astype(np.int32)
+        sizes = np.bincount(keys // max(n_groups, 1), minlength=len(self.terms))
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        lengths = np.bincount(rows, weights=counts, minlength=n_groups).astype(np.int32)
+        return self._assemble(list(self.terms), offsets, rows, counts, lengths)
+
     def to_table(self) -> pa.Table:
         """The postings as a table of LEXICAL_SCHEMA, for storing beside the index."""
         offsets = pa.array(self.offsets, pa.int32())

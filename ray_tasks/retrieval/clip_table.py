@@ -7,6 +7,7 @@ prefix of them.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from ray_tasks.corpus.recorded_time import RecordedTimeline
 from ray_tasks.corpus.week_time import MINUTE_MS
+from ray_tasks.index.lexical import LexicalIndex
 from ray_tasks.index.memory import ViewIndex, WearerMemory
 from ray_tasks.retrieval.coarse_rows import CoarseRows
 from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, whole_vectors
@@ -73,6 +75,31 @@ class RowBlock:
             counts=counts,
             equal=tuple(EqualClips(int(counts[same[0]]), int(firsts[same[0]]), same) for same in equal),
         )
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """The words of each clip's rows of this view, one document for each clip."""
+        clips = np.full(len(self.view), len(self.counts))
+        for same in self.equal:
+            clips[self.row_numbers[same.first : same.first + len(same.clips) * same.rows]] = np.repeat(
+                same.clips, same.rows
+            )
+        return self.view.lexical.grouped(clips, len(self.counts))
+
+    @cached_property
+    def position_of(self) -> Int64:
+        """(rows of the view,) the position of each row in this block; beyond the last for rows left out."""
+        places = np.full(len(self.view), len(self.row_numbers))
+        places[self.row_numbers] = np.arange(len(self.row_numbers))
+        return places
+
+    def largest_in_clips(self, values: Float64, best: Float64) -> None:
+        """Raises best (clips,) to the largest of the values (rows,) of each clip's rows; `best` as in best_in_clips."""
+        for same in self.equal:
+            seen = int(np.searchsorted(same.clips, len(best)))
+            clips = same.clips[:seen]
+            largest = values[same.first : same.first + seen * same.rows].reshape(seen, same.rows).max(axis=1)
+            best[clips] = np.maximum(best[clips], largest)
 
     def positions(self, clip: int) -> range:
         """Positions in this block of a clip's rows."""
@@ -168,6 +195,20 @@ class ClipTable:
         for start, end in windows:
             touches |= (self.start_ms[:visible] <= end) & (self.end_ms[:visible] >= start)
         return touches
+
+    def row_words(self, tokens: Sequence[str], visible: int) -> Float64:
+        """(visible,) of the words asked for, weighted by rarity among clips, the share that the best row holds."""
+        best, total = np.zeros(visible), 1e-9
+        held = [np.zeros(len(block.row_numbers) + 1) for block in self.blocks]
+        for term in dict.fromkeys(tokens):
+            holding = len(self.captions.lexical.postings(term, visible)[0])
+            idf = float(np.log1p((visible - holding + 0.5) / (holding + 0.5)))
+            total += idf
+            for block, values in zip(self.blocks, held, strict=True):
+                values[block.position_of[block.view.lexical.postings(term, len(block.view))[0]]] += idf
+        for block, values in zip(self.blocks, held, strict=True):
+            block.largest_in_clips(values, best)
+        return best / total
 
     @cached_property
     def _segment_bounds(self) -> tuple[Int64, Int64]:

@@ -46,8 +46,14 @@ class RulePlanner:
         self._weights = weights
 
     def draft(self, questions: Sequence[Question], memory: WearerMemory) -> list[Draft]:
-        """The pool of each question."""
-        return [self._draft(one) for one in self._measure(questions, memory)]
+        """The pool of each question.
+
+        They are measured in order of their time, so that a group scans only as much of the week as its last may see.
+        """
+        order = sorted(range(len(questions)), key=lambda number: questions[number].at_ms)
+        measured = self._measure([questions[number] for number in order], memory)
+        drafts = {number: self._draft(one) for number, one in zip(order, measured, strict=True)}
+        return [drafts[number] for number in range(len(questions))]
 
     @property
     def _use_choices(self) -> bool:
@@ -55,10 +61,10 @@ class RulePlanner:
 
     def prepare(self, questions: Sequence[Question]) -> None:
         """Has an embedder that remembers its texts embed all that these questions are searched with."""
-        self._embed(search_texts(questions, use_choices=self._use_choices))
+        self._embed(search_texts(questions, self._weights.columns, use_choices=self._use_choices))
 
     def _measure(self, questions: Sequence[Question], memory: WearerMemory) -> Iterator[Measured]:
-        return measure(questions, memory, self._embed, self._weights, use_choices=self._use_choices)
+        return measure(questions, memory, self._embed, self._weights.columns, use_choices=self._use_choices)
 
     def explain(self, question: Question, memory: WearerMemory) -> tuple[Round, ...]:
         """The rounds of a question's draft: what each looked for, and its best clips with what time added to each.

@@ -43,6 +43,7 @@ class Variants:
 
     question: str
     core: str
+    context: str
     with_choice: tuple[str, ...]
     choices: tuple[str, ...]
 
@@ -52,12 +53,20 @@ def make_variants(question: str, choices: tuple[str, ...], at_ms: int) -> Varian
     """Every variant of a question and its choices, asked at `at_ms` (week time, ms)."""
     text = " ".join(question.split())
     contents = tuple("" if choice_windows(choice, at_ms) else " ".join(choice.split()) for choice in choices)
+    core = core_of(text, at_ms) or text
     return Variants(
         question=text,
-        core=core_of(text, at_ms) or text,
+        core=core,
+        context=context_of(text, core),
         with_choice=tuple(f"{text} {choice}" if choice else "" for choice in contents),
         choices=tuple(first_person(choice) for choice in contents),
     )
+
+
+def context_of(text: str, core: str) -> str:
+    """The core behind what the question first tells; the core itself where it tells nothing."""
+    told = text[: len(text) - len(asked_part(text))].strip(" ,.;")
+    return core if not told or told in core else f"{told}, {core}"
 
 
 def asked_part(text: str) -> str:

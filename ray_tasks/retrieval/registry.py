@@ -19,7 +19,7 @@ from ray_tasks.retrieval.planner import RulePlanner
 from ray_tasks.retrieval.responder import RuleResponder
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Embed, Method
-from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS, FusionWeights
+from ray_tasks.retrieval.weights import FusionWeights, load_weights
 from ray_tasks.storage.shards import content_key
 
 RULES_VERSION: Final = "rules-3"
@@ -42,30 +42,32 @@ def make_method(
     name: str,
     embed: Embed,
     settings: RetrievalSettings | None = None,
-    weights: FusionWeights = DEFAULT_WEIGHTS,
+    weights: FusionWeights | None = None,
     model: ChatSettings | None = None,
     chat: Callable[[], ChatRunner] | None = None,
 ) -> Method:
     """The method of a name; `embed` must be the embedder with which the memory was built.
 
-    Steps ask for some texts twice, so an embedder that remembers its texts saves time. Where the settings give a step
-    of the method to a language model (see model_steps), `model` says which and `chat` opens its client at the first
-    question; the result is then an AsyncMethod too. Raises UnknownMethodError for a name that is not in METHODS, and
-    UsageError where a step needs a model and none is given.
+    Signals are summed by `weights`, by default those that the settings name. Steps ask for some texts twice, so an
+    embedder that remembers its texts saves time. Where the settings give a step of the method to a language model (see
+    model_steps), `model` says which and `chat` opens its client at the first question; the result is then an
+    AsyncMethod too. Raises UnknownMethodError for a name that is not in METHODS, WeightsError for weights that cannot
+    be read, and UsageError where a step needs a model and none is given.
     """
     chosen = settings or RetrievalSettings()
     steps = model_steps(name, chosen)
     if name in (IMPRINT, ALL_RECORDS):
         return _on_records(name, embed, chosen, model, chat)
+    table = load_weights(chosen.weights) if weights is None else weights
     if not steps and name == "egocite":
         responder = RuleResponder(embed, aggregate=chosen.aggregate)
-        return EgoCite(RulePlanner(embed, chosen, weights), RuleCurator(chosen), responder)
+        return EgoCite(RulePlanner(embed, chosen, table), RuleCurator(chosen), responder)
     if not steps:  # a baseline answers from its items alone
         return EgoCite(CaptionPlanner(embed, chosen), KeepAll(), RuleResponder(embed, aggregate=False), name)
     if model is None or chat is None:
         raise _no_model(steps)
     if name == "egocite":
-        return compose(embed, chosen, weights, model, chat)
+        return compose(embed, chosen, table, model, chat)
     return compose_baseline(name, CaptionPlanner(embed, chosen), KeepAll(), chosen, model, chat)
 
 
@@ -108,8 +110,10 @@ def model_steps(name: str, settings: RetrievalSettings) -> tuple[str, ...]:
 def method_identity(name: str, settings: RetrievalSettings, model: ChatSettings | None = None) -> str:
     """All that decides what a method answers from a memory, for the keys of stored answers.
 
-    That is its name, its settings, the version of the rules and, where it asks a model, the model and the prompts.
+    That is its name, its settings, the content of its weights, the version of the rules and, where it asks a model, the
+    model and the prompts. Raises WeightsError where the settings name weights that cannot be read.
     """
-    digest = content_key(name, sorted(settings.to_json().items()), RULES_VERSION)[:16]
+    values = {**settings.to_json(), "weights": load_weights(settings.weights).digest}
+    digest = content_key(name, sorted(values.items()), RULES_VERSION)[:16]
     asked = f" {agents_identity(settings, model)}" if model_steps(name, settings) and model is not None else ""
     return f"{name} {digest}{asked}"

@@ -26,8 +26,10 @@ class RetrievalSettings:
 
     decay: EgoCITE's lambda per recorded hour, in (0, 1]. evidence: items kept, 1 to 15. pool_per_round: clips that one
     round adds to the pool. rounds: 1 searches for the question alone, 2 for its choices too, 3 also beside the event by
-    which it places another one. use_choices: whether retrieval may look at the choices at all. aggregate: whether rules
-    that answer may count occasions over the whole memory for habits, absences and counts, beside the items kept.
+    which it places another one. use_choices: whether retrieval may look at the choices at all. weights: how signals are
+    summed: `learned`, `untrained`, or a file that `daybook tune` wrote (on a cluster, one that every machine sees).
+    aggregate: whether rules that answer may count occasions over the whole memory for habits, absences and counts,
+    beside the items kept.
 
     draft, curate, respond: who does the step. What follows is for a language model. draft_rounds: its turns in
     drafting, of which the last has no search unless it is the only one. k_fine, k_activity, k_conversation: rows that
@@ -45,6 +47,7 @@ class RetrievalSettings:
     rounds: int = 3
     use_choices: bool = True
     aggregate: bool = True
+    weights: str = "learned"
     draft: Agent = "rules"
     curate: Agent = "rules"
     respond: Agent = "rules"
@@ -72,7 +75,7 @@ class RetrievalSettings:
             raise SettingsError(f"rounds must lie between 1 and 3, not {self.rounds}")
         for name, kind in get_type_hints(RetrievalSettings).items():
             choices, value = get_args(kind), getattr(self, name)
-            if isinstance(value, str) and value not in choices:
+            if choices and isinstance(value, str) and value not in choices:
                 raise SettingsError(f"{name} must be one of {', '.join(choices)}, not {value}")
         for name, least, most in (
             ("draft_rounds", 1, 20),

@@ -24,7 +24,7 @@ from ray_tasks.evaluation.egolifeqa import read_egolifeqa
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.index.opening import open_wearer
 from ray_tasks.retrieval.registry import make_method
-from ray_tasks.retrieval.types import Answer, Question
+from ray_tasks.retrieval.types import Answer, Evidence, Question
 from ray_tasks.rows import VIEWS
 from ray_tasks.scheduling.assembly import assemble_manifest
 from ray_tasks.scheduling.build import Build
@@ -190,21 +190,22 @@ def test_chinese_names_change_no_row(week: SampleWeek, tmp_path: Path, plain: Re
 
 
 def test_the_order_of_questions_and_choices_changes_nothing(plain: Remembered) -> None:
-    before = told(plain.answers())
     dice = random.Random(3)
     shuffled: list[Question] = []
-    texts: dict[str, dict[str, str]] = {}
     for question in dice.sample(plain.questions, len(plain.questions)):
         contents = dice.sample([text for _, text in question.choices], len(question.choices))
         letters = [letter for letter, _ in question.choices]
         choices = tuple(zip(letters, contents, strict=True))
-        texts[question.question_id] = dict(question.choices)
         shuffled.append(Question(question.question_id, question.wearer, question.at_ms, question.text, choices))
-    contents_after = {question.question_id: dict(question.choices) for question in shuffled}
-    for name, (letter, evidence) in told(plain.answers(shuffled)).items():
-        assert evidence == before[name][1]
-        first = before[name][0]
-        assert contents_after[name].get(letter or "") == texts[name].get(first or ""), name
+
+    def in_words(questions: list[Question]) -> dict[str, tuple[str | None, tuple[Evidence, ...]]]:
+        texts = {question.question_id: dict(question.choices) for question in questions}
+        return {
+            one.question_id: (texts[one.question_id].get(one.choice or ""), one.evidence)
+            for one in plain.answers(questions)
+        }
+
+    assert in_words(shuffled) == in_words(plain.questions)
 
 
 def test_questions_in_another_order_keep_their_keys(week: SampleWeek) -> None:

@@ -10,14 +10,14 @@ from ray_tasks.retrieval.curator import RuleCurator, spread_over_days
 from ray_tasks.retrieval.planner import RulePlanner
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Evidence
-from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS
+from ray_tasks.retrieval.weights import UNTRAINED
 from tests.retrieval.small_memory import a_week, ask, clock, embed, make_memory
 
 LATER = clock(3, 20, 0)
 
 
 def planner(rounds: int = 3) -> RulePlanner:
-    return RulePlanner(embed, RetrievalSettings(evidence=5, pool_per_round=10, rounds=rounds), DEFAULT_WEIGHTS)
+    return RulePlanner(embed, RetrievalSettings(evidence=5, pool_per_round=10, rounds=rounds), UNTRAINED)
 
 
 def test_the_pool_is_in_order_of_time_without_repeats_and_grows_with_rounds() -> None:

@@ -6,7 +6,7 @@ from ray_tasks.corpus.week_time import parse_week_time
 from ray_tasks.evaluation.questions import BenchmarkQuestion
 from ray_tasks.retrieval.answer_features import FEATURES
 from ray_tasks.retrieval.settings import RetrievalSettings
-from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS
+from ray_tasks.retrieval.weights import UNTRAINED
 from ray_tasks.tuning.answer_examples import answer_examples, target_groups
 from tests.retrieval.small_memory import Clip, a_week, ask, clock, embed, make_memory
 
@@ -35,9 +35,7 @@ def test_questions_of_one_target_or_one_text_are_one_group() -> None:
 
 def test_examples_hold_every_feature_and_only_questions_with_a_key() -> None:
     memory, stranger = make_memory(a_week()), make_memory([Clip(clock(1, 9, 0), ("I row the boat",), ())])
-    choices, searches = answer_examples(
-        QUESTIONS, memory, embed, RetrievalSettings(), DEFAULT_WEIGHTS, strangers=[stranger]
-    )
+    choices, searches = answer_examples(QUESTIONS, memory, embed, RetrievalSettings(), UNTRAINED, strangers=[stranger])
     assert [example.key for example in choices] == [0, 2, 2, 1]
     assert all(example.kind == "person" and set(example.features) == set(FEATURES["person"]) for example in choices)
     sorts = [search.sort for search in searches]

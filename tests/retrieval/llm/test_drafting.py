@@ -32,7 +32,7 @@ from ray_tasks.retrieval.llm.embedding import SharedEmbed
 from ray_tasks.retrieval.planner import RulePlanner
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Question
-from ray_tasks.retrieval.weights import DEFAULT_WEIGHTS
+from ray_tasks.retrieval.weights import UNTRAINED
 from tests.retrieval.llm.scripted import DONE, ScriptedRunner, asker, calls, find, runner
 from tests.retrieval.small_memory import Clip, Coarse, a_week, ask, clock, embed, make_memory
 
@@ -58,7 +58,7 @@ def draft(
     question: Question = LANTERN,
     counts: CallCounts | None = None,
 ) -> Draft:
-    fallback = RulePlanner(embed, chosen, DEFAULT_WEIGHTS)
+    fallback = RulePlanner(embed, chosen, UNTRAINED)
     drafter = LlmDrafter(asker(chat), SharedEmbed(embed), chosen, fallback)
     return asyncio.run(drafter.draft(question, memory, counts or CallCounts()))
 
@@ -240,7 +240,7 @@ def test_where_the_pool_stays_empty_the_rules_draft_and_that_is_counted(
 ) -> None:
     made = draft(runner(draft=said), memory)
     assert f"draft_fallback_{reason}" in made.notes
-    assert made.pool == RulePlanner(embed, CALLS, DEFAULT_WEIGHTS).draft([LANTERN], memory)[0].pool
+    assert made.pool == RulePlanner(embed, CALLS, UNTRAINED).draft([LANTERN], memory)[0].pool
 
 
 def test_what_was_found_stays_where_the_model_fails_later(memory: WearerMemory) -> None:
@@ -291,7 +291,7 @@ def test_an_endpoint_that_takes_no_tools_is_asked_in_json_from_then_on(memory: W
         return step("answer") if "20 found" in told(request) else step("search_action_utterance", "lantern")
 
     chat = runner(draft=script)
-    drafter = LlmDrafter(asker(chat), SharedEmbed(embed), AUTO, RulePlanner(embed, AUTO, DEFAULT_WEIGHTS))
+    drafter = LlmDrafter(asker(chat), SharedEmbed(embed), AUTO, RulePlanner(embed, AUTO, UNTRAINED))
     counts = CallCounts()
     one = asyncio.run(drafter.draft(LANTERN, memory, counts))
     other = asyncio.run(drafter.draft(LANTERN, memory, counts))
