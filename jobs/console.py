@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, Final, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
@@ -22,7 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ray_tasks.errors import DaybookError
+from ray_tasks.errors import DaybookError, UsageError
 from ray_tasks.scheduling.tasks import ShardResult
 
 P = ParamSpec("P")
@@ -32,6 +35,9 @@ console = Console(highlight=False)
 """Results go to standard output."""
 log = Console(stderr=True, highlight=False)
 """Progress, notes and errors go to standard error, so that output can be piped."""
+
+DISKS_FAULTS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""What may be mended without another command: the disk is full, or broken."""
 
 LOG_EVERY_SECONDS = 5.0
 ESTIMATE_AFTER_SHARDS = 8
@@ -52,6 +58,10 @@ def ends_well(command: Callable[P, T]) -> Callable[P, T]:
             return command(*args, **kwargs)
         except DaybookError as error:
             fail(str(error), error.exit_code)
+        except OSError as error:
+            if error.filename is None:  # no file that a person could mend
+                raise
+            fail(f"{error.filename}: {error.strerror}", 1 if error.errno in DISKS_FAULTS else 2)
         except KeyboardInterrupt:
             fail("interrupted; run the same command again to go on where it stopped", 1)
 
@@ -61,6 +71,17 @@ def ends_well(command: Callable[P, T]) -> Callable[P, T]:
 def print_json(data: Any) -> None:
     """One JSON document on standard output."""
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def check_output(file: Path) -> None:
+    """Raises UsageError where --json names what cannot become a file, so that this is told before any work."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(f"--json {file}: there is no folder {folder}")
+    if file.is_dir():
+        raise UsageError(f"--json {file}: it is a folder; name a file in it, such as {file / 'result.json'}")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise UsageError(f"--json {file}: it may not be written; name a file in another folder")
 
 
 def run_app(command: Callable[..., Any]) -> None:

@@ -13,14 +13,14 @@ from rich.markup import escape
 
 from jobs.answering import choose
 from jobs.asking_progress import AskingProgress
-from jobs.console import console, ends_well, log, run_app
+from jobs.console import check_output, console, ends_well, log, run_app
 from jobs.exams import Asked, Exam
 from jobs.fan_out import Outcome, run_exams
 from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption, SweepOption
 from jobs.stopping import deadline, stoppable
 from ray_tasks.config import load_config
 from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.errors import UsageError
+from ray_tasks.errors import DaybookError, UsageError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.table import render_evaluation
 from ray_tasks.retrieval.registry import METHODS, UnknownMethodError, model_steps
@@ -77,15 +77,15 @@ def evaluate(
 
         daybook evaluate --root memories --questions A1_JAKE=A1_JAKE.json --set decay=0.97 --set decay=0.99
     """
-    if json is not None and not json.absolute().parent.is_dir():
-        raise UsageError(f"--json {json}: there is no folder {json.absolute().parent}")
+    if json is not None:
+        check_output(json)
     methods = list(dict.fromkeys(method or ["egocite"]))
     for name in methods:
         if name not in METHODS:
             raise UnknownMethodError(f"--method {name}: choose one of {', '.join(METHODS)}")
     sweep = read_sweep(set_ or [])
     asks = any(model_steps(name, settings) for name in methods for settings in sweep)
-    model = answering_model(config, llm_url, llm_model) if asks else None
+    model = answering_model(config, llm_url, llm_model) if asks else unused_model(config)
     files = [(owner, Asked.read(path, owner, benchmark)) for owner, path in question_files(questions, wearer or [])]
     store = open_store(root)
     manifest = current_manifest(store)
@@ -103,7 +103,10 @@ def evaluate(
 
 
 def report(outcomes: Sequence[Outcome], json: Path | None) -> None:
-    """Prints and writes what came out; leaves with exit code 1 where something failed."""
+    """Prints and writes what came out; leaves with exit code 1 where something failed.
+
+    Raises DaybookError where the file of --json cannot be written.
+    """
     for outcome in outcomes:
         if outcome.evaluation is not None:
             console.print(render_evaluation(outcome.evaluation, outcome.exam.asked.file.ledger))
@@ -113,7 +116,14 @@ def report(outcomes: Sequence[Outcome], json: Path | None) -> None:
     if json is not None:
         documents: list[dict[str, Any]] = [outcome.to_json() for outcome in outcomes]
         written: Any = documents if len(documents) > 1 else documents[0]
-        json.write_text(json_format.dumps(written, ensure_ascii=False, indent=1), encoding="utf-8")
+        text = json_format.dumps(written, ensure_ascii=False, indent=1)
+        try:
+            json.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise DaybookError(
+                f"--json {json}: cannot be written ({error.strerror}); every answer is kept in the root, so the same "
+                "command with another file asks nothing again"
+            ) from error
     if any(outcome.failed for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -157,6 +167,12 @@ def read_settings(changes: Sequence[str]) -> RetrievalSettings:
     if others:
         raise UsageError("--set: a setting has several values, which only `daybook evaluate` tries one after another")
     return settings
+
+
+def unused_model(config: Path | None) -> None:
+    """No model, since none is asked; raises UsageError for a configuration that is not there or wrong all the same."""
+    if config is not None:
+        load_config(config)
 
 
 def answering_model(

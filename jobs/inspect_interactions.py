@@ -16,8 +16,13 @@ from ray_tasks.storage.manifests import Manifest
 
 
 def interactions_of(manifest: Manifest, memory: WearerMemory, examples: int) -> dict[str, Any]:
-    """What Imprint's memory of a wearer holds; raises UsageError where there is none."""
+    """What Imprint's memory of a wearer holds; raises UsageError where it was built without.
+
+    Recordings that make no record (only short cries, only what is seen in Chinese) leave a memory without files.
+    """
     held = memory.interactions
+    if held is None and manifest.wearers[memory.wearer].shards.get("records"):
+        return {"records": 0, "kept": 0, "entries": 0, "assigned": {}, "by_day": {}, "patterns": []}
     if held is None:
         raise UsageError(
             f"memory {manifest.memory_id} holds no interactions of {memory.wearer}; "
@@ -39,6 +44,9 @@ def show_interactions(wearer: str, content: Mapping[str, Any]) -> None:
     """Shows what interactions_of found."""
     kept, entries = content["kept"], content["entries"]
     console.print(f"\n[bold]{wearer}[/]: {content['records']:,} records, {kept:,} kept in {entries:,} entries")
+    if not content["records"]:
+        console.print("  nothing in the recordings makes an interaction record")
+        return
     table = Table(box=None, pad_edge=False)
     for heading in ("until", "records", "entries"):
         table.add_column(heading, justify="left" if heading == "until" else "right")

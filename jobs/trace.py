@@ -9,7 +9,7 @@ import typer
 
 from jobs.answering import Respondent
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.evaluate import answering_model, read_settings
+from jobs.evaluate import answering_model, read_settings, unused_model
 from jobs.exams import Asked
 from jobs.options import (
     DEFAULT_ROOT,
@@ -68,7 +68,8 @@ def trace(
     asked = Asked.read(questions, wearer, benchmark)
     entry = _named(asked, question)
     settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model, starts=False) if model_steps(method, settings) else None
+    asks = model_steps(method, settings)
+    model = answering_model(config, llm_url, llm_model, starts=False) if asks else unused_model(config)
     store = open_store(root)
     manifest = current_manifest(store)
     manifest.entry(wearer)

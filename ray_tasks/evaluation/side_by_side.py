@@ -18,6 +18,7 @@ from ray_tasks.evaluation import egomem, grouped
 from ray_tasks.evaluation.comparison import compare_outcomes
 from ray_tasks.evaluation.published import about_sources, published_figures
 from ray_tasks.evaluation.questions import CATEGORIES
+from ray_tasks.strict_json import MalformedJsonError, json_faults
 
 ORDER: Final = (*CATEGORIES, *egomem.CATEGORIES)
 _IDENTITY: Final = "identity"
@@ -40,9 +41,10 @@ class StoredResult:
     def parse(cls, name: str, text: str | bytes) -> list[StoredResult]:
         """Reads a result, or the list of results that one command wrote; raises ResultError for anything else."""
         try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise ResultError(f"{name}: not JSON ({error}); is the file complete?") from error
+            with json_faults():
+                content = json.loads(text)
+        except MalformedJsonError as error:
+            raise ResultError(f"{name}: {error}; is the file complete?") from error
         if not isinstance(content, list):
             return [cls._checked(name, content)]
         if not content:

@@ -68,6 +68,7 @@ def test_a_day_narrows_the_questions(root: Path) -> None:
         (("egolifeqa-B1_MARA",), "begins several evaluations"),
         (("../up",), "there is no evaluation ../up"),
         (("absent.json",), "there is no such file"),
+        (("x" * 300,), "File name too long"),
         (("--until", "soon"), "not a day label"),
         (("--benchmark", "egomem"), "they are of egolifeqa"),
         (("--against", "x"), "it is not among"),
@@ -86,6 +87,12 @@ def test_a_root_without_evaluations_says_how_to_make_one(tmp_path: Path) -> None
 def test_a_damaged_result_is_named(root: Path) -> None:
     (root / "evaluations" / "egolifeqa-B1_MARA-egocite-two" / "result.json").write_text('{"answers": 3')
     assert "egolifeqa-B1_MARA-egocite-two: not JSON" in run("--root", root, expect=2)
+
+
+def test_a_file_that_is_nested_without_end_is_named(tmp_path: Path) -> None:
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    assert f"{deep}: it is nested too deeply" in run(deep, "--root", tmp_path, expect=2)
 
 
 def test_help_has_an_example() -> None:

@@ -151,6 +151,11 @@ def test_several_values_of_settings_are_all_evaluated_and_compared(place: Place,
         (("--method", "guess"), "caption-rag"),
         (("--set", "draft=llm"), "--llm-url"),
         (("--wearer", "C3_NOBODY"), "C3_NOBODY"),
+        (("--config", "absent.yaml"), "absent.yaml: cannot be read"),
+        (("--json", "."), "it is a folder"),
+        (("--json", "absent/out.json"), "there is no folder"),
+        (("--json", "x" * 300), "File name too long"),
+        (("--questions", "y" * 300), "File name too long"),
     ],
 )
 @pytest.mark.usefixtures("quick")
@@ -158,6 +163,17 @@ def test_what_is_at_fault_is_named(place: Place, arguments: tuple[str, ...], nam
     wearer = () if "--wearer" in arguments else ("--wearer", WEARERS[0])
     printed = evaluate("--root", place.root, "--questions", place.questions, *wearer, *arguments, expect=2)
     assert named in " ".join(printed.split())
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_result_that_cannot_be_written_costs_no_answer(place: Place, tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no disk that is always full")
+    form = ("--root", place.root, "--questions", place.questions, "--wearer", WEARERS[0], "--json")
+    assert "every answer is kept" in " ".join(evaluate(*form, full, expect=1).split())
+    assert "12 of 12 answers are kept" in evaluate(*form, tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["n"] == len(THINGS)
 
 
 def test_files_go_to_their_wearers(tmp_path: Path) -> None:
