@@ -17,11 +17,13 @@ class CompressionSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    history: int = Field(5, ge=0, description="k: records before this one that may be its context")
+    history: int = Field(5, ge=0, le=1000, description="k: records before this one that may be its context")
     history_weight: float = Field(0.5, ge=0, le=1, description="alpha_h: the part of the context in its vector")
     history_threshold: float = Field(0.3, ge=-1, le=1, description="delta_h: how near a record before must be")
     prototype_threshold: float = Field(0.75, ge=-1, le=1, description="delta_g: how near a prototype must be")
-    most_prototypes: int = Field(300, ge=1, description="N_max: beyond it a record goes to the nearest one")
+    most_prototypes: int = Field(
+        300, ge=1, le=1_000_000, description="N_max: beyond it a record goes to the nearest one"
+    )
     decay: float = Field(1.14, ge=0, description="lambda: loss of importance with time")
     # The paper does not state it; it says that lambda governs long horizons, and in hours all that is a day old would
     # weigh e^-27.

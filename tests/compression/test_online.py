@@ -162,7 +162,9 @@ def test_nothing_is_compressed_to_nothing() -> None:
     [
         ("merge_threshold", 1.5),
         ("history_weight", -0.1),
+        ("history", 10**30),
         ("most_prototypes", 0),
+        ("most_prototypes", 10**12),
         ("decay", -1.0),
         ("elapsed_unit", "y"),
     ],
