@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ray_tasks.corpus.recorded_time import RecordedTimeline, hours_outside
+from ray_tasks.errors import DaybookError
 from ray_tasks.index.device import GpuRows, gpus
 from ray_tasks.index.lexical import LexicalIndex, tokenize
 from ray_tasks.index.rings import Source, Window, ring_top_k
@@ -35,7 +36,7 @@ LEAST_GPU_ROWS = 100_000
 logger = logging.getLogger(__name__)
 
 
-class MemoryMismatchError(ValueError):
+class MemoryMismatchError(DaybookError, ValueError):
     """Parts of a memory, or a query and a memory, that do not belong together."""
 
 

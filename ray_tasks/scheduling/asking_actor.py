@@ -20,7 +20,7 @@ from ray_tasks.evaluation.kept import KeptAnswers
 from ray_tasks.evaluation.metrics import EvidenceError
 from ray_tasks.evaluation.one_core import products_on_one_core
 from ray_tasks.evaluation.questions import BenchmarkQuestion
-from ray_tasks.index.memory import MemoryMismatchError, WearerMemory
+from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.types import Method
 from ray_tasks.storage.store import ObjectStore
@@ -28,7 +28,7 @@ from ray_tasks.storage.store import ObjectStore
 MEMORIES_AT_HAND = 2
 """Memories that an actor keeps open; the one that was used longest ago is let go for another."""
 
-VOID = (DaybookError, EvidenceError, MemoryMismatchError)
+VOID = (DaybookError, EvidenceError)
 """What makes a whole evaluation void, but not the others beside it: a damaged memory, a method that breaks a rule."""
 
 

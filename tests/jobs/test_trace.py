@@ -15,8 +15,10 @@ from jobs.exams import Asked
 from ray_tasks.engines.settings import ChatSettings
 from ray_tasks.retrieval.registry import make_method
 from ray_tasks.retrieval.settings import RetrievalSettings
+from ray_tasks.retrieval.types import Embed
 from ray_tasks.storage.manifests import Manifest, current_manifest, publish
 from ray_tasks.storage.store import LocalStore, ObjectStore
+from tests.index.builder import MemoryBuilder
 from tests.jobs.memories import CountingMethod, build_memory, embed, respondent, write_corpus, write_questions
 
 
@@ -34,10 +36,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Methods over the hashing encoder that made the memory."""
 
+    answer_with(monkeypatch, embed)
+
+
+def answer_with(monkeypatch: pytest.MonkeyPatch, embedder: Embed) -> None:
+    """Methods over an embedder."""
+
     def of(
         store: ObjectStore, manifest: Manifest, method: str, settings: RetrievalSettings, model: ChatSettings | None
     ) -> Respondent:
-        return respondent(store, manifest, make_method(method, embed, settings))
+        return respondent(store, manifest, make_method(method, embedder, settings))
 
     monkeypatch.setattr(Respondent, "of", of)
 
@@ -106,10 +114,16 @@ def test_a_method_that_cannot_tell_its_way_shows_its_answer(place: Path, monkeyp
         (("3", "--set", "rounds"), "expected a name and a value"),
         (("3", "--set", "nothing=1"), "nothing"),
         (("3", "--method", "guess"), "choose one of"),
+        (("3", "--config", "absent.yaml"), "absent.yaml: cannot be read"),
     ],
 )
 def test_mistakes_are_named(place: Path, arguments: tuple[str, ...], says: str) -> None:
     assert says in run(place, *arguments, expect=2)
+
+
+def test_an_encoder_of_another_length_is_told_without_a_traceback(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer_with(monkeypatch, MemoryBuilder(dimension=8).embed)
+    assert "those of the memory have 16 dimensions" in run(place, "3", expect=1)
 
 
 def test_an_entry_that_cannot_be_asked_says_why(place: Path, tmp_path: Path) -> None:
