@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from ray_tasks.compression.interactions import InteractionMemory
 from ray_tasks.compression.online import Compressed
 from ray_tasks.compression.settings import CompressionSettings
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.extraction.records.types import RECORD_SCHEMA, Record, records_from_table
-from ray_tasks.retrieval.whole_vectors import Float32
 
 INTERACTIONS_FILE: Final = "interactions.parquet"
 PHRASES_FILE: Final = "phrases.parquet"

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from ray_tasks.compression.online import DISCARDED, Compressed
 from ray_tasks.compression.prototypes import Kind
 from ray_tasks.compression.settings import CompressionSettings
+from ray_tasks.embedding.whole_vectors import Float32, Int64
 from ray_tasks.extraction.records.types import Record
-from ray_tasks.retrieval.whole_vectors import Float32, Int64
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ray_tasks.compression.importance import importance
 from ray_tasks.compression.prototypes import Assignment, Kind, PrototypeBank
 from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.week_time import day_of
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, whole_vectors
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, whole_vectors
 
 DISCARDED = -1
 """In place of an entry: the record was not important enough."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ray_tasks.compression.context import as_directions
 from ray_tasks.compression.settings import CompressionSettings
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, as_cosines
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, as_cosines
 
 
 class Kind(IntEnum):

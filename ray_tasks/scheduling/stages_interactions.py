@@ -21,9 +21,9 @@ from ray_tasks.compression.online import Compressor
 from ray_tasks.compression.prototypes import Kind
 from ray_tasks.compression.state_file import read_state, state_bytes
 from ray_tasks.corpus.week_time import DAY_MS
+from ray_tasks.embedding.whole_vectors import Float32, whole_vectors
 from ray_tasks.extraction.records.types import RECORD_SCHEMA
 from ray_tasks.ledger import Ledger
-from ray_tasks.retrieval.whole_vectors import Float32, whole_vectors
 from ray_tasks.rows import vector_schema
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.scheduling.worker import Worker

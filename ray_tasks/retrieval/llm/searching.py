@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.types import Evidence
-from ray_tasks.retrieval.whole_vectors import Float32
 
 
 @dataclass(frozen=True, slots=True)
