@@ -74,7 +74,6 @@ class PrototypeBank:
         elapsed = 0 if kind is Kind.NEW else max(start_ms - int(self.last_ms[number]), 0)
         if kind is Kind.NEW:
             self._count += 1
-            self.last_ms[number] = start_ms
         if kind is not Kind.FORCED:
             self.sums[number] += vector
             self._centroids[number] = as_directions(self.sums[number])

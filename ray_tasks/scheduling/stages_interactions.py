@@ -11,18 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ray_tasks.compression.files import (
-    compressed_table,
-    full_phrases,
-    in_order,
-    write_interactions,
-)
+from ray_tasks.compression.files import compressed_table, full_phrases, in_order, write_interactions
 from ray_tasks.compression.online import Compressor
-from ray_tasks.compression.prototypes import Kind
 from ray_tasks.compression.state_file import read_state, state_bytes
 from ray_tasks.corpus.week_time import DAY_MS
 from ray_tasks.embedding.whole_vectors import Float32, whole_vectors
-from ray_tasks.extraction.records.types import RECORD_SCHEMA
 from ray_tasks.ledger import Ledger
 from ray_tasks.rows import vector_schema
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
@@ -59,13 +52,13 @@ def compress_day(task: ShardTask, worker: Worker) -> StageOutput:
         compressor = Compressor(vectors.shape[1], settings)
     made = compressor.feed(vectors, records.column("start_ms").to_numpy(), records.column("end_ms").to_numpy())
     state = compressor.state
-    kept = int((made.entries >= 0).sum())
+    kept = int(made.kept.sum())
     ledger = Ledger(taken=len(records), done=kept)
     ledger.filtered["not_important"] = len(records) - kept
     extra = {
         "entries": state.entry_sums.shape[1],
         "prototypes": len(state.recurrences),
-        "assigned": {kind.name.lower(): int((made.kinds == kind).sum()) for kind in Kind},
+        "assigned": made.assignments(),
     }
     files = {DATA_FILE: table_bytes(compressed_table(records, made)), STATE_FILE: state_bytes(state)}
     return StageOutput(files, kept, ledger, extra)
@@ -85,17 +78,12 @@ def merge_interactions(task: ShardTask, worker: Worker) -> StageOutput:
     except BaseException:
         scratch.cleanup()
         raise
-    kept = int(pc.sum(pc.greater_equal(compressed.column("entry"), 0)).as_py() or 0)
-    entries = int((pc.max(compressed.column("entry")).as_py() if kept else -1) + 1)
-    ledger = Ledger(taken=len(records), done=len(records))
-    extra = {"records": len(records), "kept": kept, "entries": entries}
-    return StageOutput(files, len(records), ledger, extra, scratch=scratch)
+    return StageOutput(files, len(records), Ledger(taken=len(records), done=len(records)), scratch=scratch)
 
 
 def _records_of(day: Shard, keys: Iterable[str], worker: Worker) -> pa.Table:
     """The records that end in a day, in the order in which compression meets them."""
-    tables = [worker.table("records", key) for key in keys]
-    table = pa.concat_tables(tables) if tables else RECORD_SCHEMA.empty_table()
+    table = pa.concat_tables([worker.table("records", key) for key in keys])
     assert day.day is not None
     days = pc.add(pc.divide(table.column("end_ms"), DAY_MS), 1)
     return in_order(table.filter(pc.equal(days, day.day)))
