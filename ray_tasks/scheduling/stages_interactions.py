@@ -17,7 +17,8 @@ from ray_tasks.compression.state_file import read_state, state_bytes
 from ray_tasks.corpus.week_time import DAY_MS
 from ray_tasks.embedding.whole_vectors import Float32, whole_vectors
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import vector_schema
+from ray_tasks.rows import vectors_from_table
+from ray_tasks.scheduling.passing import vectors_output
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.cache import DATA_FILE, table_bytes
@@ -31,12 +32,7 @@ def embed_phrases(task: ShardTask, worker: Worker) -> StageOutput:
     records = _records_of(task.shard, task.inputs["records"], worker)
     columns = (records.column(name).to_pylist() for name in ("action", "object"))
     phrases = sorted({*full_phrases(records), *(text for column in columns for text in column)} - {""})
-    vectors = worker.encoder(phrases)
-    flat = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-    table = pa.table([pa.array(phrases, pa.string()), flat], schema=vector_schema(vectors.shape[1]))
-    data = table_bytes(table, dictionary=False)
-    tokens = worker.encoder.count_tokens(phrases)
-    return StageOutput({DATA_FILE: data}, len(table), Ledger(taken=len(phrases), done=len(phrases)), tokens=tokens)
+    return vectors_output(phrases, phrases, worker)
 
 
 def compress_day(task: ShardTask, worker: Worker) -> StageOutput:
@@ -93,18 +89,10 @@ class _Vectors:
     """The vectors of phrases, from some days' shards."""
 
     def __init__(self, keys: Iterable[str], worker: Worker) -> None:
-        self._place: dict[str, int] = {}
-        matrices: list[Float32] = []
-        count = 0
-        for key in keys:
-            table = worker.table("phrases", key)
-            column = table.column("vector").combine_chunks()
-            matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size)
-            matrices.append(np.asarray(matrix, np.float32))
-            for number, phrase in enumerate(table.column("owner_id").to_pylist()):
-                self._place.setdefault(phrase, count + number)
-            count += len(table)
-        self._matrix: Float32 = np.concatenate(matrices)
+        table = pa.concat_tables([worker.table("phrases", key) for key in keys])
+        owners = table.column("owner_id").to_pylist()
+        self._place = {owners[place]: place for place in reversed(range(len(owners)))}  # that of its first day
+        self._matrix = vectors_from_table(table)
 
     def unit(self, phrases: Sequence[str]) -> Float32:
         """(n, d) unit vectors of phrases; zeros for an empty one."""
