@@ -35,9 +35,10 @@ def inspect(
 ) -> None:
     """Show what is in a memory: wearers, days, hours, atoms of each view, and examples.
 
-    Example:
+    Examples:
 
         daybook inspect --root memories --wearer A1_JAKE --examples 5
+
         daybook inspect --root memories --wearer A1_JAKE --method imprint --examples 20
     """
     store = open_store(root)

@@ -28,14 +28,14 @@ def interactions_of(manifest: Manifest, memory: WearerMemory, examples: int) -> 
             f"memory {manifest.memory_id} holds no interactions of {memory.wearer}; "
             "build it again with `records: rules` in a file for --config"
         )
-    kept = int(held.kept(len(held)).sum())
-    entries = int(held.compressed.entries.max(initial=-1)) + 1
     return {
         "records": len(held),
-        "kept": kept,
-        "entries": entries,
-        "assigned": held.assignments(),
-        "by_day": {f"DAY{day}": {"records": all_, "entries": some} for day, (all_, some) in growth(held).items()},
+        "kept": int(held.compressed.kept.sum()),
+        "entries": len(held.compressed.founders),
+        "assigned": held.compressed.assignments(),
+        "by_day": {
+            f"DAY{day}": {"records": records, "entries": entries} for day, (records, entries) in growth(held).items()
+        },
         "patterns": [asdict(pattern) for pattern in patterns(held, examples)],
     }
 

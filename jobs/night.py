@@ -17,8 +17,9 @@ from jobs.stopping import DeadlineError, deadline
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.night import compare_nights, evaluation_entry, memory_facts
 from ray_tasks.evaluation.night_table import night_text
-from ray_tasks.scheduling.estimate import Plan, plan_build
+from ray_tasks.scheduling.estimate import plan_build
 from ray_tasks.scheduling.holder import this_holder
+from ray_tasks.scheduling.plan_figures import Plan
 from ray_tasks.storage.manifests import Manifest, memory_before, pointer_to_replace, timestamp
 from ray_tasks.storage.nights import read_previous_night, write_night
 from ray_tasks.storage.preflight import preflight

@@ -11,8 +11,9 @@ from jobs.console import console
 from jobs.models import check_models
 from jobs.request import BuildRequest
 from jobs.words import count_text, duration_text
-from ray_tasks.scheduling.build import BuildOutcome, failure_lines
+from ray_tasks.scheduling.build import BuildOutcome
 from ray_tasks.scheduling.gates import SHOWN_LINES, BuildFailedError
+from ray_tasks.scheduling.tasks import failure_lines
 from ray_tasks.storage.preflight import preflight
 from ray_tasks.storage.store import ObjectStore
 

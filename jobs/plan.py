@@ -29,7 +29,8 @@ from jobs.options import (
 from jobs.request import BuildRequest
 from jobs.words import duration_text
 from ray_tasks.config import Prices, load_config
-from ray_tasks.scheduling.estimate import UNKNOWN, Plan, plan_build
+from ray_tasks.scheduling.estimate import plan_build
+from ray_tasks.scheduling.plan_figures import UNKNOWN, Plan
 from ray_tasks.storage.manifests import read_manifest, read_pointer
 from ray_tasks.storage.store import ObjectStore, StoreError, open_store
 

@@ -7,15 +7,18 @@ write, so a shard whose column is all null reads like any other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+Float32 = npt.NDArray[np.float32]
 Modality = Literal["visual", "speech"]
 View = Literal["action", "utterance", "activity", "conversation"]
 VIEWS: Final[tuple[View, ...]] = ("action", "utterance", "activity", "conversation")
@@ -82,6 +85,19 @@ ATOM_SCHEMA: Final = pa.schema(
 def vector_schema(dimension: int) -> pa.Schema:
     """Unit vectors of `dimension` float32 components, by owner (an atom or a caption)."""
     return pa.schema([("owner_id", pa.string()), ("vector", pa.list_(pa.float32(), dimension))])
+
+
+def vectors_to_table(owners: Sequence[str], vectors: Float32) -> pa.Table:
+    """Unit vectors (n, d) of n owners as rows of vector_schema."""
+    flat = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    return pa.table([pa.array(owners, pa.string()), flat], schema=vector_schema(vectors.shape[1]))
+
+
+def vectors_from_table(table: pa.Table) -> Float32:
+    """The vectors (n, d) of a table with a column `vector`, in float32."""
+    column = table.column("vector").combine_chunks()
+    flat = column.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat, np.float32).reshape(len(table), column.type.list_size)
 
 
 @dataclass(frozen=True, slots=True)

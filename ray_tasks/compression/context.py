@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ray_tasks.compression.settings import CompressionSettings
-from ray_tasks.retrieval.whole_vectors import SCALE, Float32, Float64, Int64, as_cosines
+from ray_tasks.embedding.whole_vectors import SCALE, Float32, Float64, Int64, as_cosines
 
 
 def contextualised(vectors: Float32, days: Int64, before: int, settings: CompressionSettings) -> Float32:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ray_tasks.compression.context import as_directions
 from ray_tasks.compression.settings import CompressionSettings
-from ray_tasks.retrieval.whole_vectors import SCALE, Float32, Float64, Int64
+from ray_tasks.embedding.whole_vectors import SCALE, Float32, Float64, Int64
 
 BLOCK = 256
 """Records compared at once: enough to make the product cheap, few enough that little of it is out of date."""

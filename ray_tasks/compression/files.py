@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 from ray_tasks.compression.interactions import InteractionMemory
 from ray_tasks.compression.online import Compressed
 from ray_tasks.compression.settings import CompressionSettings
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.extraction.records.types import RECORD_SCHEMA, Record, records_from_table
-from ray_tasks.retrieval.whole_vectors import Float32
+from ray_tasks.rows import vectors_from_table
 
 INTERACTIONS_FILE: Final = "interactions.parquet"
 PHRASES_FILE: Final = "phrases.parquet"
@@ -115,8 +116,6 @@ def read_interactions(path_of: Callable[[str], Path]) -> InteractionMemory:
     """The interactions of a wearer; `path_of` gives the checked local path of a file name."""
     table = pq.read_table(path_of(INTERACTIONS_FILE))
     held = pq.read_table(path_of(PHRASES_FILE))
-    column = held.column("vector").combine_chunks()
-    flat = column.flatten().to_numpy(zero_copy_only=False)
     columns = {
         name: np.asarray(table.column(name).to_numpy())
         for name in ("start_ms", "end_ms", *COMPRESSED_SCHEMA.names[1:], "action_phrase", "object_phrase")
@@ -129,6 +128,6 @@ def read_interactions(path_of: Callable[[str], Path]) -> InteractionMemory:
         actions=columns["action_phrase"],
         objects=columns["object_phrase"],
         phrases=tuple(held.column("phrase").to_pylist()),
-        vectors=np.asarray(flat, np.float32).reshape(len(held), column.type.list_size),
+        vectors=vectors_from_table(held),
         settings=CompressionSettings.model_validate_json(table.schema.metadata[_SETTINGS]),
     )

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ray_tasks.compression.online import DISCARDED, Compressed
-from ray_tasks.compression.prototypes import Kind
+from ray_tasks.compression.online import Compressed
 from ray_tasks.compression.settings import CompressionSettings
+from ray_tasks.embedding.whole_vectors import Float32, Int64
 from ray_tasks.extraction.records.types import Record
-from ray_tasks.retrieval.whole_vectors import Float32, Int64
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,4 @@ class InteractionMemory:
 
     def kept(self, visible: int) -> npt.NDArray[np.bool_]:
         """(visible,) which of the first records are members of an entry."""
-        return np.asarray(self.compressed.entries[:visible] != DISCARDED, np.bool_)
-
-    def assignments(self) -> dict[str, int]:
-        """How many records came to their prototype in each way (Imprint Figure 6b)."""
-        return {kind.name.lower(): int((self.compressed.kinds == kind).sum()) for kind in Kind}
+        return self.compressed.kept[:visible]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ray_tasks.compression.context import contextualised
 from ray_tasks.compression.entries import Entries
@@ -18,7 +19,7 @@ from ray_tasks.compression.importance import importance
 from ray_tasks.compression.prototypes import Assignment, Kind, PrototypeBank
 from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.week_time import day_of
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, whole_vectors
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, whole_vectors
 
 DISCARDED = -1
 """In place of an entry: the record was not important enough."""
@@ -43,6 +44,24 @@ class Compressed:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    @property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """(n,) which records are members of an entry."""
+        return np.asarray(self.entries != DISCARDED, np.bool_)
+
+    @property
+    def founders(self) -> Int64:
+        """Ascending numbers of the records that are the first of an entry, one for each entry.
+
+        Entries are counted by these: their numbers have gaps where consolidation is off and a record was not kept.
+        """
+        numbers, first = np.unique(self.entries, return_index=True)
+        return np.sort(first[numbers != DISCARDED])
+
+    def assignments(self) -> dict[str, int]:
+        """How many records came to their prototype in each way (Imprint Figure 6b)."""
+        return {kind.name.lower(): int((self.kinds == kind).sum()) for kind in Kind}
 
 
 @dataclass(frozen=True)

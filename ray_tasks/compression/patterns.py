@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
 from ray_tasks.compression.interactions import InteractionMemory
 from ray_tasks.corpus.week_time import DAY_MS, day_of, hour_of
 
-PARTS_OF_DAY = {"night": (20, 29), "morning": (5, 12), "midday": (12, 14), "afternoon": (14, 18), "evening": (18, 20)}
-"""Hours of the day, from and before; night runs on to five o'clock."""
+PARTS_OF_DAY: Final = {
+    "night": (20, 29),
+    "morning": (5, 12),
+    "midday": (12, 14),
+    "afternoon": (14, 18),
+    "evening": (18, 20),
+}
+"""Hours of the day, from and before; night runs on to five o'clock.
+
+They divide the day, to count with. What a question means by "evening" is wider and overlaps its neighbours.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +66,5 @@ def growth(memory: InteractionMemory) -> dict[int, tuple[int, int]]:
     """By day, how many records and how many entries there are up to its end."""
     days = range(1, day_of(int(memory.end_ms[-1])) + 1) if len(memory) else range(0)
     sizes = {day: memory.visible(day * DAY_MS - 1) for day in days}
-    most = np.maximum.accumulate(memory.compressed.entries) + 1 if len(memory) else np.zeros(0, np.int64)
-    return {day: (size, int(most[size - 1]) if size else 0) for day, size in sizes.items()}
+    founders = memory.compressed.founders
+    return {day: (size, int(np.searchsorted(founders, size))) for day, size in sizes.items()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ray_tasks.compression.context import as_directions
 from ray_tasks.compression.settings import CompressionSettings
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, as_cosines
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, as_cosines
 
 
 class Kind(IntEnum):
@@ -74,7 +74,6 @@ class PrototypeBank:
         elapsed = 0 if kind is Kind.NEW else max(start_ms - int(self.last_ms[number]), 0)
         if kind is Kind.NEW:
             self._count += 1
-            self.last_ms[number] = start_ms
         if kind is not Kind.FORCED:
             self.sums[number] += vector
             self._centroids[number] = as_directions(self.sums[number])

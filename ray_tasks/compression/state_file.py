@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ray_tasks.compression.online import State
-from ray_tasks.retrieval.whole_vectors import Float32, Float64
+from ray_tasks.embedding.whole_vectors import Float32, Float64
 
 PARTS: Final = ("prototype", "entry", "entry_context", "history")
 _SEEN, _LAST_END, _DIMENSION = b"seen", b"last_end_ms", b"dimension"

@@ -1,7 +1,7 @@
 """Matrix products on one core each: those of a question are too small to be shared among cores.
 
 Where the library of numpy shares them all the same, its threads spend most of the time waiting for each other: on two
-busy cores a question took four times the CPU time. The products are the same to the bit (see retrieval/whole_vectors).
+busy cores a question took four times the CPU time. The products are the same to the bit (see embedding/whole_vectors).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ray_tasks.corpus.week_time import HOUR_MS
+from ray_tasks.embedding.whole_vectors import Float32, Float64
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.choice_kinds import (
     Kind,
@@ -31,7 +32,6 @@ from ray_tasks.retrieval.occasions import Occasions
 from ray_tasks.retrieval.queries import Variants
 from ray_tasks.retrieval.time_query import parse_time_query
 from ray_tasks.retrieval.types import Evidence, Question
-from ray_tasks.retrieval.whole_vectors import Float32, Float64
 
 FEATURES: dict[Kind, tuple[str, ...]] = {
     "person": ("best_row", "items_naming", "occasions_naming"),

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from ray_tasks.corpus.recorded_time import RecordedTimeline
 from ray_tasks.corpus.week_time import MINUTE_MS
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, whole_vectors
 from ray_tasks.index.lexical import LexicalIndex
 from ray_tasks.index.memory import ViewIndex, WearerMemory
 from ray_tasks.retrieval.coarse_rows import CoarseRows
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, whole_vectors
 
 FINE_VIEWS = ("action", "utterance")
 COARSE_VIEWS = ("activity", "conversation")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, as_cosines, whole_vectors
 from ray_tasks.index.memory import ViewIndex
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, as_cosines, whole_vectors
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, cosines
 from ray_tasks.index.memory import CAPTION_VIEW, ViewIndex
 from ray_tasks.retrieval.clip_table import ClipTable, RowBlock
 from ray_tasks.retrieval.types import Evidence
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, cosines
 
 
 def clip_evidence(table: ClipTable, clips: Int64, queries: Float32, scores: Float64) -> list[Evidence]:

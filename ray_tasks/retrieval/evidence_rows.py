@@ -8,11 +8,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, cosines
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.evidence import clips_of
 from ray_tasks.retrieval.types import Evidence
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, cosines
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.evidence_rows import EvidenceRows
-from ray_tasks.retrieval.whole_vectors import Float32
 
 
 def found_features(core: str, rows: EvidenceRows, asked: Float32) -> dict[str, float]:

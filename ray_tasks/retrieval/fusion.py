@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float64, Int64
 from ray_tasks.retrieval.signals import Measured
 from ray_tasks.retrieval.weights import FusionWeights, Term
-from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 
 def content_scores(measured: Measured, weights: FusionWeights, terms: tuple[Term, ...] | None = None) -> Float64:

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ray_tasks.corpus.week_time import DAY_MS, MINUTE_MS
+from ray_tasks.embedding.whole_vectors import NO_ROW, Float32, Float64, Int64, as_cosines
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.choice_kinds import FIRST_PERSON, WEARER
 from ray_tasks.retrieval.clip_table import ClipTable, RowBlock
 from ray_tasks.retrieval.signals import z_scores
-from ray_tasks.retrieval.whole_vectors import NO_ROW, Float32, Float64, Int64, as_cosines
 
 OCCASION_MS = 10 * MINUTE_MS
 APART_MS = 30 * MINUTE_MS

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ray_tasks.corpus.week_time import MINUTE_MS
+from ray_tasks.embedding.whole_vectors import Float64
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.agents import Draft
 from ray_tasks.retrieval.evidence import clip_evidence
@@ -21,7 +22,6 @@ from ray_tasks.retrieval.signals import Measured, measure, search_texts
 from ray_tasks.retrieval.trace import Call, Found, Round
 from ray_tasks.retrieval.types import Embed, Evidence, Question
 from ray_tasks.retrieval.weights import FusionWeights
-from ray_tasks.retrieval.whole_vectors import Float64
 
 ANCHOR_REACH_MS = 10 * MINUTE_MS
 """How long "after I did X" lasts."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ray_tasks.corpus.week_time import format_for_people
+from ray_tasks.embedding.whole_vectors import Float32, Float64, whole_vectors
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.agents import Reply
 from ray_tasks.retrieval.answer_features import (
@@ -33,7 +34,6 @@ from ray_tasks.retrieval.queries import make_variants
 from ray_tasks.retrieval.signals import check_dimension
 from ray_tasks.retrieval.time_query import parse_time_query
 from ray_tasks.retrieval.types import Embed, Evidence, Question
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, whole_vectors
 
 BEST_SENTENCES = 3
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import NO_ROW, Float32, Float64, as_cosines, whole_vectors
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.index.memory import MemoryMismatchError, WearerMemory
 from ray_tasks.retrieval.choice_kinds import times_of
@@ -21,7 +22,6 @@ from ray_tasks.retrieval.queries import Variants, make_variants
 from ray_tasks.retrieval.time_query import TimeQuery, parse_time_query
 from ray_tasks.retrieval.types import Embed, Question
 from ray_tasks.retrieval.weights import Column, Signal, Variant
-from ray_tasks.retrieval.whole_vectors import NO_ROW, Float32, Float64, as_cosines, whole_vectors
 from ray_tasks.retrieval.window_words import WindowWords
 
 Z_LOW, Z_HIGH = -4.0, 12.0

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float64, Int64
 from ray_tasks.index.lexical import LexicalIndex
 from ray_tasks.retrieval.clip_table import ClipTable
-from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 
 @dataclass(frozen=True)

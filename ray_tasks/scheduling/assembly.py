@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from ray_tasks.config import BuildConfig
 from ray_tasks.ledger import merge_ledgers
-from ray_tasks.scheduling.build import BuildOutcome, failure_lines
+from ray_tasks.scheduling.build import BuildOutcome
 from ray_tasks.scheduling.gates import GateResult
+from ray_tasks.scheduling.tasks import failure_lines
 from ray_tasks.storage.manifests import Manifest, WearerEntry, timestamp
 from ray_tasks.storage.shards import DoneRecord, Shard
 

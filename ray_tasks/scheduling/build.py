@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -241,12 +241,3 @@ class Build:
                 yield task
             else:
                 outcome.book(ShardResult(task.stage, task.shard, task.key, "cached", record))
-
-
-def failure_lines(failures: Iterable[ShardResult]) -> list[str]:
-    """One line for each failed shard: stage, shard, error class and message."""
-    lines = []
-    for result in failures:
-        assert result.failure is not None
-        lines.append(f"{result.stage} {result.shard}: {result.failure.error}: {result.failure.message}")
-    return lines

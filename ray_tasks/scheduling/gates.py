@@ -13,9 +13,9 @@ from typing import Any, Final
 from ray_tasks.config import BuildConfig
 from ray_tasks.errors import DaybookError
 from ray_tasks.ledger import Ledger, LedgerError
-from ray_tasks.scheduling.build import BuildOutcome, failure_lines
+from ray_tasks.scheduling.build import BuildOutcome
 from ray_tasks.scheduling.statistics import StageTotals
-from ray_tasks.scheduling.tasks import ShardResult
+from ray_tasks.scheduling.tasks import ShardResult, failure_lines
 
 SHOWN_LINES: Final = 10
 ALWAYS_ALLOWED_ERRORS: Final = 10

@@ -21,6 +21,7 @@ from ray_tasks.index.merging import PartFiles, merge_parts
 from ray_tasks.index.parts import build_part, flat_vectors
 from ray_tasks.index.search import Float32
 from ray_tasks.ledger import Ledger
+from ray_tasks.rows import vectors_from_table
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.storage.shards import DoneRecord
 
@@ -33,13 +34,11 @@ def make_part(task: ShardTask, worker: Worker) -> StageOutput:
     inputs = task.inputs
     atoms, table = worker.table(*inputs["atoms"]), worker.table(*inputs["vectors"])
     captions = worker.table(*inputs["captions"]) if "captions" in inputs else None
-    column = table.column("vector").combine_chunks()
-    dimension = column.type.list_size
-    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), dimension)
+    matrix = vectors_from_table(table)
     owners = {owner: row for row, owner in enumerate(table.column("owner_id").to_pylist())}
-    part = build_part(captions, atoms, owners, np.asarray(matrix, np.float32))
+    part = build_part(captions, atoms, owners, matrix)
     rows = sum(count for view, count in part.counts.items() if view != CAPTION_VIEW)
-    extra = {"counts": part.counts, "dimension": dimension}
+    extra = {"counts": part.counts, "dimension": matrix.shape[1]}
     return StageOutput(part.files(), rows, Ledger(taken=len(atoms), done=rows), extra)
 
 

@@ -14,7 +14,15 @@ from ray_tasks.corpus.week_time import HOUR_MS, day_of, hour_of, week_ms
 from ray_tasks.engines.counts import CallCounts
 from ray_tasks.extraction.types import CONTEXT_MS
 from ray_tasks.ledger import Ledger
-from ray_tasks.rows import CAPTION_SCHEMA, OBSERVATION_SCHEMA, Caption, Observation, from_table, to_table
+from ray_tasks.rows import (
+    CAPTION_SCHEMA,
+    OBSERVATION_SCHEMA,
+    Caption,
+    Observation,
+    from_table,
+    to_table,
+    vectors_to_table,
+)
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.scheduling.worker import CLIPS_FILE, Worker
 from ray_tasks.storage.cache import DATA_FILE, table_bytes
@@ -42,6 +50,14 @@ def table_output(
 ) -> StageOutput:
     """One table as a shard's only file."""
     return StageOutput({DATA_FILE: table_bytes(table)}, len(table), ledger, extra or {}, calls=calls or CallCounts())
+
+
+def vectors_output(owners: Sequence[str], texts: list[str], worker: Worker) -> StageOutput:
+    """The unit vectors of texts, by their owners, as a shard's only file."""
+    table = vectors_to_table(owners, worker.encoder(texts))
+    data = table_bytes(table, dictionary=False)
+    ledger = Ledger(taken=len(texts), done=len(table))
+    return StageOutput({DATA_FILE: data}, len(table), ledger, tokens=worker.encoder.count_tokens(texts))
 
 
 def observations_output(

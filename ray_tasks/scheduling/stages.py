@@ -9,8 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from ray_tasks.corpus.fuse import fuse, window_start
 from ray_tasks.corpus.layout import SourceFile
 from ray_tasks.corpus.observe import observe
@@ -23,16 +21,20 @@ from ray_tasks.rows import (
     Atom,
     from_table,
     to_table,
-    vector_schema,
 )
 from ray_tasks.scheduling.index_stages import fill_part, make_part, merge_index, train_views
 from ray_tasks.scheduling.making import Stages
-from ray_tasks.scheduling.passing import captions_and_halo, captions_output, observations_output, table_output
+from ray_tasks.scheduling.passing import (
+    captions_and_halo,
+    captions_output,
+    observations_output,
+    table_output,
+    vectors_output,
+)
 from ray_tasks.scheduling.stages_interactions import compress_day, embed_phrases, merge_interactions
 from ray_tasks.scheduling.stages_words import describe_hour, narrate_hour, record_hour, translate_hour
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.scheduling.worker import Worker
-from ray_tasks.storage.cache import DATA_FILE, table_bytes
 
 
 def _observe(task: ShardTask, worker: Worker) -> StageOutput:
@@ -103,13 +105,7 @@ def _atoms_output(extraction: Extraction) -> StageOutput:
 def _embed(task: ShardTask, worker: Worker) -> StageOutput:
     """Atoms of a shard to unit vectors."""
     atoms = worker.table(*task.inputs["atoms"])
-    texts = atoms.column("text").to_pylist()
-    vectors = worker.encoder(texts)
-    flat = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-    table = pa.table([atoms.column("atom_id"), flat], schema=vector_schema(vectors.shape[1]))
-    data = table_bytes(table, dictionary=False)
-    tokens = worker.encoder.count_tokens(texts)
-    return StageOutput({DATA_FILE: data}, len(table), Ledger(taken=len(atoms), done=len(table)), tokens=tokens)
+    return vectors_output(atoms.column("atom_id").to_pylist(), atoms.column("text").to_pylist(), worker)
 
 
 STAGES: Final[Stages] = {

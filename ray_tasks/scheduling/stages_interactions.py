@@ -11,20 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ray_tasks.compression.files import (
-    compressed_table,
-    full_phrases,
-    in_order,
-    write_interactions,
-)
+from ray_tasks.compression.files import compressed_table, full_phrases, in_order, write_interactions
 from ray_tasks.compression.online import Compressor
-from ray_tasks.compression.prototypes import Kind
 from ray_tasks.compression.state_file import read_state, state_bytes
 from ray_tasks.corpus.week_time import DAY_MS
-from ray_tasks.extraction.records.types import RECORD_SCHEMA
+from ray_tasks.embedding.whole_vectors import Float32, whole_vectors
 from ray_tasks.ledger import Ledger
-from ray_tasks.retrieval.whole_vectors import Float32, whole_vectors
-from ray_tasks.rows import vector_schema
+from ray_tasks.rows import vectors_from_table
+from ray_tasks.scheduling.passing import vectors_output
 from ray_tasks.scheduling.tasks import ShardTask, StageOutput
 from ray_tasks.scheduling.worker import Worker
 from ray_tasks.storage.cache import DATA_FILE, table_bytes
@@ -38,12 +32,7 @@ def embed_phrases(task: ShardTask, worker: Worker) -> StageOutput:
     records = _records_of(task.shard, task.inputs["records"], worker)
     columns = (records.column(name).to_pylist() for name in ("action", "object"))
     phrases = sorted({*full_phrases(records), *(text for column in columns for text in column)} - {""})
-    vectors = worker.encoder(phrases)
-    flat = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-    table = pa.table([pa.array(phrases, pa.string()), flat], schema=vector_schema(vectors.shape[1]))
-    data = table_bytes(table, dictionary=False)
-    tokens = worker.encoder.count_tokens(phrases)
-    return StageOutput({DATA_FILE: data}, len(table), Ledger(taken=len(phrases), done=len(phrases)), tokens=tokens)
+    return vectors_output(phrases, phrases, worker)
 
 
 def compress_day(task: ShardTask, worker: Worker) -> StageOutput:
@@ -59,13 +48,13 @@ def compress_day(task: ShardTask, worker: Worker) -> StageOutput:
         compressor = Compressor(vectors.shape[1], settings)
     made = compressor.feed(vectors, records.column("start_ms").to_numpy(), records.column("end_ms").to_numpy())
     state = compressor.state
-    kept = int((made.entries >= 0).sum())
+    kept = int(made.kept.sum())
     ledger = Ledger(taken=len(records), done=kept)
     ledger.filtered["not_important"] = len(records) - kept
     extra = {
         "entries": state.entry_sums.shape[1],
         "prototypes": len(state.recurrences),
-        "assigned": {kind.name.lower(): int((made.kinds == kind).sum()) for kind in Kind},
+        "assigned": made.assignments(),
     }
     files = {DATA_FILE: table_bytes(compressed_table(records, made)), STATE_FILE: state_bytes(state)}
     return StageOutput(files, kept, ledger, extra)
@@ -85,17 +74,12 @@ def merge_interactions(task: ShardTask, worker: Worker) -> StageOutput:
     except BaseException:
         scratch.cleanup()
         raise
-    kept = int(pc.sum(pc.greater_equal(compressed.column("entry"), 0)).as_py() or 0)
-    entries = int((pc.max(compressed.column("entry")).as_py() if kept else -1) + 1)
-    ledger = Ledger(taken=len(records), done=len(records))
-    extra = {"records": len(records), "kept": kept, "entries": entries}
-    return StageOutput(files, len(records), ledger, extra, scratch=scratch)
+    return StageOutput(files, len(records), Ledger(taken=len(records), done=len(records)), scratch=scratch)
 
 
 def _records_of(day: Shard, keys: Iterable[str], worker: Worker) -> pa.Table:
     """The records that end in a day, in the order in which compression meets them."""
-    tables = [worker.table("records", key) for key in keys]
-    table = pa.concat_tables(tables) if tables else RECORD_SCHEMA.empty_table()
+    table = pa.concat_tables([worker.table("records", key) for key in keys])
     assert day.day is not None
     days = pc.add(pc.divide(table.column("end_ms"), DAY_MS), 1)
     return in_order(table.filter(pc.equal(days, day.day)))
@@ -105,18 +89,10 @@ class _Vectors:
     """The vectors of phrases, from some days' shards."""
 
     def __init__(self, keys: Iterable[str], worker: Worker) -> None:
-        self._place: dict[str, int] = {}
-        matrices: list[Float32] = []
-        count = 0
-        for key in keys:
-            table = worker.table("phrases", key)
-            column = table.column("vector").combine_chunks()
-            matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size)
-            matrices.append(np.asarray(matrix, np.float32))
-            for number, phrase in enumerate(table.column("owner_id").to_pylist()):
-                self._place.setdefault(phrase, count + number)
-            count += len(table)
-        self._matrix: Float32 = np.concatenate(matrices)
+        table = pa.concat_tables([worker.table("phrases", key) for key in keys])
+        owners = table.column("owner_id").to_pylist()
+        self._place = {owners[place]: place for place in reversed(range(len(owners)))}  # that of its first day
+        self._matrix = vectors_from_table(table)
 
     def unit(self, phrases: Sequence[str]) -> Float32:
         """(n, d) unit vectors of phrases; zeros for an empty one."""

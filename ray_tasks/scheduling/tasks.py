@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -164,3 +164,12 @@ class Executor(Protocol):
     def run(self, tasks: Sequence[ShardTask], settings: WorkerSettings) -> Iterator[ShardResult]:
         """Runs tasks of one wave: none of them reads another's output."""
         ...
+
+
+def failure_lines(failures: Iterable[ShardResult]) -> list[str]:
+    """One line for each failed shard: stage, shard, error class and message."""
+    lines = []
+    for result in failures:
+        assert result.failure is not None
+        lines.append(f"{result.stage} {result.shard}: {result.failure.error}: {result.failure.message}")
+    return lines

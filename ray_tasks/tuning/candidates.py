@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.evaluation.metrics import NEAR_MS
 from ray_tasks.index.search import DEFAULT_DECAY
 from ray_tasks.retrieval.fusion import best_clips, content_scores, time_columns, time_scores
 from ray_tasks.retrieval.signals import Measured
 from ray_tasks.retrieval.types import MAX_EVIDENCE
 from ray_tasks.retrieval.weights import UNTRAINED, Column, FusionWeights
-from ray_tasks.retrieval.whole_vectors import Float32
 from ray_tasks.tuning.folds import Target
 from ray_tasks.tuning.loss import NEAR_SHARE
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ray_tasks.corpus.week_time import MINUTE_MS
-from ray_tasks.retrieval.whole_vectors import Int64
+from ray_tasks.embedding.whole_vectors import Int64
 
 Target = tuple[str, int, int]
 """Whose week, and from when to when (week time, ms)."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float64
 from ray_tasks.evaluation.aggregate import bootstrap_interval
-from ray_tasks.retrieval.whole_vectors import Float64
 from ray_tasks.tuning.candidates import TIME_FEATURES, Candidates, outcome_of
 from ray_tasks.tuning.folds import assign_folds, groups_of
 from ray_tasks.tuning.learning import Material

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float64, Int64
 from ray_tasks.index.search import DEFAULT_DECAY
 from ray_tasks.retrieval.weights import UNTRAINED, Column, FusionWeights, Term
-from ray_tasks.retrieval.whole_vectors import Float64, Int64
 from ray_tasks.tuning.candidates import HOURS_UNIT, TIME_FEATURES, Candidates
 from ray_tasks.tuning.loss import Sample, fit
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64
 
 NEAR_SHARE = 0.1
 """What a clip within five minutes of a target counts, beside 1 for one that holds it."""

@@ -62,6 +62,12 @@ def test_growth_counts_records_and_entries_up_to_the_end_of_each_day() -> None:
     assert growth(memory()) == {}
 
 
+def test_where_every_record_is_an_entry_those_that_were_not_kept_are_none() -> None:
+    alone = memory(*((number * HOUR_MS, "drink", "tea", 0.5, entry) for number, entry in enumerate((-1, 1, -1, 3))))
+    assert growth(alone) == {1: (4, 2)}
+    assert alone.compressed.founders.tolist() == [1, 3]
+
+
 def test_records_out_of_order_are_no_memory() -> None:
     with pytest.raises(ValueError, match="order of their end"):
         memory((2000, "a", "", 1.0, 0), (1000, "b", "", 1.0, 1))

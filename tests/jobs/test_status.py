@@ -16,7 +16,7 @@ from jobs.status import State
 from jobs.words import count_text, duration_text, size_text
 from ray_tasks.config import BuildConfig, Prices
 from ray_tasks.errors import UsageError
-from ray_tasks.scheduling.estimate import UNKNOWN, Plan, StagePlan
+from ray_tasks.scheduling.plan_figures import UNKNOWN, Plan, StagePlan
 from ray_tasks.scheduling.run_log import RunLog
 from ray_tasks.scheduling.tasks import ShardFailure, ShardResult
 from ray_tasks.storage.manifests import timestamp

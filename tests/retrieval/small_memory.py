@@ -15,12 +15,12 @@ from ray_tasks.compression.online import Compressor
 from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.recorded_time import RecordedTimeline
 from ray_tasks.corpus.week_time import parse_week_time
+from ray_tasks.embedding.whole_vectors import whole_vectors
 from ray_tasks.extraction.records.phrases import read_act
 from ray_tasks.extraction.records.types import Record
 from ray_tasks.index.lexical import LexicalIndex, tokenize
 from ray_tasks.index.memory import CAPTION_VIEW, ViewIndex, WearerMemory, row_order
 from ray_tasks.retrieval.types import FloatMatrix, Question
-from ray_tasks.retrieval.whole_vectors import whole_vectors
 from ray_tasks.rows import VIEWS
 
 DIMENSION = 48

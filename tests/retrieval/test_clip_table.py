@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ray_tasks.corpus.week_time import HOUR_MS, MINUTE_MS, parse_week_time
+from ray_tasks.embedding.whole_vectors import NO_ROW, as_cosines, cosines, whole_vectors
 from ray_tasks.retrieval import clip_table
 from ray_tasks.retrieval.clip_table import ClipTable
-from ray_tasks.retrieval.whole_vectors import NO_ROW, as_cosines, cosines, whole_vectors
 from tests.retrieval.small_memory import Clip, a_week, clock, embed, make_memory
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ray_tasks.corpus.week_time import MINUTE_MS, parse_week_time
+from ray_tasks.embedding.whole_vectors import cosines, whole_vectors
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.coarse_rows import coarse_cosines
-from ray_tasks.retrieval.whole_vectors import cosines, whole_vectors
 from tests.retrieval.small_memory import Clip, Coarse, clock, embed, make_memory
 
 TEN = parse_week_time("DAY1 10000000")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ray_tasks.corpus.week_time import MINUTE_MS
+from ray_tasks.embedding.whole_vectors import whole_vectors
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.evidence import clip_evidence, clips_of
 from ray_tasks.retrieval.evidence_rows import EvidenceRows
 from ray_tasks.retrieval.types import Evidence
-from ray_tasks.retrieval.whole_vectors import whole_vectors
 from tests.retrieval.small_memory import Clip, ask, clock, embed, make_memory
 
 TEN = ask("", clock(1, 10, 0)).at_ms

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ray_tasks.corpus.week_time import parse_week_time
+from ray_tasks.embedding.whole_vectors import whole_vectors
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.clip_table import ClipTable
 from ray_tasks.retrieval.occasions import Naming, Occasions, match_clips
-from ray_tasks.retrieval.whole_vectors import whole_vectors
 from tests.retrieval.small_memory import Clip, a_week, clock, embed, make_memory
 
 TEA = [

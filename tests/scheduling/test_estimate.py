@@ -7,7 +7,8 @@ import pytest
 from ray_tasks.config import BuildConfig, Prices
 from ray_tasks.corpus.layout import discover
 from ray_tasks.scheduling.build import Build
-from ray_tasks.scheduling.estimate import UNKNOWN, Plan, StagePlan, plan_build
+from ray_tasks.scheduling.estimate import plan_build
+from ray_tasks.scheduling.plan_figures import UNKNOWN, Plan, StagePlan
 from ray_tasks.scheduling.selection import Recordings
 from ray_tasks.storage.run_rates import RATES_KEY, Rate, Rates, read_rates
 from ray_tasks.storage.store import LocalStore

@@ -81,7 +81,7 @@ def test_phrases_and_records_belong_together(built: Built) -> None:
         assert (memory.objects[row] == -1) == (record.object == "")
     assert np.abs(memory.vectors / 4000 - encoder(list(memory.phrases))).max() < 1e-3
     assert memory.settings == CompressionSettings()
-    assert sum(memory.assignments().values()) == len(memory)
+    assert sum(memory.compressed.assignments().values()) == len(memory)
     assert memory.records[-1].end_ms == max(record.end_ms for record in memory.records[:])
     with pytest.raises(IndexError):
         memory.records[len(memory)]
@@ -114,7 +114,7 @@ def test_other_settings_compress_again_and_embed_nothing(built: Built, tmp_path:
     assert Counter(line.split()[0] for line in asked) == {"compress": 4, "interactions": 2}
     memory = interactions(tmp_path / "root", outcome)
     kept = memory.compressed.entries[memory.kept(len(memory))]
-    assert len(set(kept.tolist())) == len(kept)
+    assert len(set(kept.tolist())) == len(memory.compressed.founders) == len(kept)
 
 
 def test_a_day_that_fails_leaves_its_wearer_out_and_the_same_command_goes_on(built: Built, tmp_path: Path) -> None:

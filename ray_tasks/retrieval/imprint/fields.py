@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from ray_tasks.corpus.week_time import format_for_people
+from ray_tasks.embedding.whole_vectors import Float32, cosines, whole_vectors
 from ray_tasks.extraction.records.types import Record
 from ray_tasks.index.lexical import tokenize
 from ray_tasks.retrieval.choice_kinds import WEARER, people_in
 from ray_tasks.retrieval.types import Embed
-from ray_tasks.retrieval.whole_vectors import Float32, cosines, whole_vectors
 
 _COMPANION: Final = re.compile(r"^(?:with|to|for|from|beside) ([A-Z][\w'-]*(?: [A-Z][\w'-]*)*)$")
 _NAMED: Final = ("person", "action", "object", "tool", "app", "location", "speech")

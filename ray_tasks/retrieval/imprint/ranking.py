@@ -15,8 +15,8 @@ import numpy as np
 from ray_tasks.compression.interactions import InteractionMemory
 from ray_tasks.compression.online import DISCARDED
 from ray_tasks.compression.settings import UNIT_MS
+from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, cosines
 from ray_tasks.retrieval.imprint.settings import ImprintSettings
-from ray_tasks.retrieval.whole_vectors import Float32, Float64, Int64, cosines
 
 NO_ENTRY = -1
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float64, Int64
 from ray_tasks.extraction.records.types import Record
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.clip_table import ClipTable
@@ -20,7 +21,6 @@ from ray_tasks.retrieval.imprint.temporal import apply_temporal
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.signals import check_dimension
 from ray_tasks.retrieval.types import Embed, Evidence, Question
-from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 MEMBERS_OF_ENTRY = 3
 """Members of an entry that become evidence: five entries give the 15 items that every method may keep."""

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ray_tasks.compression.interactions import InteractionMemory
+from ray_tasks.embedding.whole_vectors import Float64, Int64
 from ray_tasks.retrieval.imprint.day_parts import is_in_part
 from ray_tasks.retrieval.imprint.decompose import Cues
 from ray_tasks.retrieval.imprint.ranking import Found
 from ray_tasks.retrieval.imprint.settings import ImprintSettings
-from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 Anchor = Callable[[], tuple[int, int] | None]
 """Finds the event that a question is placed by, as an interval of week time."""

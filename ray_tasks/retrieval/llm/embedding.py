@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.retrieval.llm.together import Together
 from ray_tasks.retrieval.types import Embed, FloatMatrix
-from ray_tasks.retrieval.whole_vectors import Float32
 
 
 class SharedEmbed:

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
+from ray_tasks.embedding.whole_vectors import Float64
 from ray_tasks.retrieval.agents import SamplingAgent
 from ray_tasks.retrieval.time_query import parse_time_query
 from ray_tasks.retrieval.types import Evidence, Question
-from ray_tasks.retrieval.whole_vectors import Float64
 
 BEND: Final = 1.0
 """What the latest (or earliest) item of a pool gains over the other end of it, in standard deviations of the scores."""

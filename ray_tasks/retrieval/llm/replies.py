@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ray_tasks.engines.messages import ChatReply
-from ray_tasks.evaluation.letters import read_letter
+from ray_tasks.retrieval.llm.letters import read_letter
 from ray_tasks.retrieval.llm.time_text import TimeTextError, read_time
 from ray_tasks.retrieval.types import Evidence, Status
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ray_tasks.index.memory import WearerMemory
+from ray_tasks.embedding.whole_vectors import Float32
+from ray_tasks.index.memory import ViewIndex, WearerMemory
 from ray_tasks.retrieval.types import Evidence
-from ray_tasks.retrieval.whole_vectors import Float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,16 @@ class Wanted:
 
 def search_together(searches: Sequence[Wanted]) -> list[list[ScoredItem]]:
     """What each search finds, the same as alone; views that have to be scanned are read once for all searches."""
-    by_view: dict[int, list[int]] = {}
+    by_view: dict[int, tuple[ViewIndex, list[int]]] = {}
     for number, wanted in enumerate(searches):
         for name in wanted.views:
             view = wanted.memory.views[name]
             if view.scanned(wanted.at_ms):
-                by_view.setdefault(id(view), []).append(number)
+                by_view.setdefault(id(view), (view, []))[1].append(number)
     products: dict[tuple[int, int], Float32] = {}
-    for key, numbers in by_view.items():
+    for key, (view, numbers) in by_view.items():
         if len(numbers) == 1:
             continue
-        found = (searches[numbers[0]].memory.views[name] for name in searches[numbers[0]].views)
-        view = next(one for one in found if id(one) == key)
         seen = max(view.visible(searches[number].at_ms) for number in numbers)
         rough = np.stack([searches[number].query for number in numbers]) @ view.vectors[:seen].T
         products |= {(key, number): row for number, row in zip(numbers, rough, strict=True)}

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS, WeekTimeError, parse_clock, week_ms
-from ray_tasks.retrieval.spoken_time.day_parts import DAY_END_HOUR, PARTS
+from ray_tasks.corpus.week_time import DAY_MS, HOUR_MS, MINUTE_MS, WeekTimeError, parse_clock, week_ms
+from ray_tasks.retrieval.spoken_time.day_parts import PARTS, hours_ms
 
 _PART = "|".join(sorted((part.replace(" ", r"\s+") for part in PARTS), key=len, reverse=True))
 _MOMENT = re.compile(
@@ -84,7 +84,7 @@ def _clock_of(match: re.Match[str]) -> tuple[int, int] | tuple[()] | None:
     """The span of a time of day; () where the digits are none, None where there is no time of day at all."""
     if match["part"]:
         low, high = PARTS[" ".join(match["part"].split())]
-        return round(low * HOUR_MS), round(min(high, DAY_END_HOUR) * HOUR_MS)
+        return hours_ms(low), hours_ms(high)
     if match["digits"]:
         try:
             clock = parse_clock(match["digits"]).ms
@@ -112,7 +112,7 @@ def _in_24_hours(hour: int, half: str) -> int | None:
 def _few_digits(digits: str) -> int | None:
     """``1115`` -> 11:15, ``11`` -> 11:00; None for what is no time of day."""
     hour, minute = (int(digits), 0) if len(digits) <= 2 else (int(digits[:-2]), int(digits[-2:]))
-    return (hour * 60 + minute) * 60_000 if hour <= 24 and minute < 60 else None
+    return (hour * 60 + minute) * MINUTE_MS if hour <= 24 and minute < 60 else None
 
 
 def _bare(before: Moment, plain: str, position: int) -> tuple[Moment | None, int]:

@@ -14,9 +14,9 @@ from ray_tasks.compression.interactions import InteractionMemory
 from ray_tasks.compression.online import DISCARDED, Compressed
 from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.week_time import DAY_MS
+from ray_tasks.embedding.whole_vectors import Float64, cosines, whole_vectors
 from ray_tasks.retrieval.imprint.ranking import Ranking, phrase_cosines, rank
 from ray_tasks.retrieval.imprint.settings import ImprintSettings
-from ray_tasks.retrieval.whole_vectors import Float64, cosines, whole_vectors
 from tests.retrieval.small_memory import CLIP_MS, embed, record
 
 PHRASES = ("slice", "wash", "carry", "pineapple", "knife", "green kite", "kite")

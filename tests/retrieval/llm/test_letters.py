@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ray_tasks.evaluation.letters import Letter, read_letter
+from ray_tasks.retrieval.llm.letters import Letter, read_letter
 
 LABELS = ("A", "B", "C", "D")
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "replies.jsonl").read_text(encoding="utf-8").splitlines()]

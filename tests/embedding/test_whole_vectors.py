@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ray_tasks.retrieval.whole_vectors import cosines, whole_vectors
+from ray_tasks.embedding.whole_vectors import cosines, whole_vectors
 
 
 def unit_vectors(seed: int, n: int, d: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ray_tasks.evaluation import letter_cues as cues
+from ray_tasks.retrieval.llm import letter_cues as cues
 
 _CONTEXT = 160  # characters before a letter at which its cues are looked for
 WORD_LETTERS = frozenset("AEIOUY")  # letters that are words of their own in one language or another

@@ -26,9 +26,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ray_tasks.evaluation import letter_cues as cues
-from ray_tasks.evaluation.letter_mentions import WORD_LETTERS, Mention, find_mentions
-from ray_tasks.evaluation.letter_text import plain_reply
+from ray_tasks.retrieval.llm import letter_cues as cues
+from ray_tasks.retrieval.llm.letter_mentions import WORD_LETTERS, Mention, find_mentions
+from ray_tasks.retrieval.llm.letter_text import plain_reply
 from ray_tasks.retrieval.types import Status
 
 LetterStatus = Literal["answered", "weak", "unparsed_two", "not_offered", "truncated", "declined", "error", "unparsed"]

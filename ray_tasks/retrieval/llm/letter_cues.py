@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from ray_tasks.evaluation import letter_words as words
+from ray_tasks.retrieval.llm import letter_words as words
 
 _EVIDENCE_VERBS = (
     r"(?:support|match|point|indicat|suggest|favou?r|mention|show|prov|confirm|fit|correspond|describ|mean)\w*"
