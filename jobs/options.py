@@ -45,4 +45,6 @@ SweepOption = Annotated[
         help="A setting of retrieval, such as rounds=2; may be repeated, also with other values of the same one.",
     ),
 ]
-MethodOption = Annotated[str, typer.Option(help="How questions are answered: egocite or caption-rag.")]
+MethodOption = Annotated[
+    str, typer.Option(help="How questions are answered: egocite, caption-rag, imprint or all-records.")
+]
