@@ -1,4 +1,8 @@
-"""Imprint's retrieval: cues, Eq. 3, the temporal constraint, and what is read from the records that are left."""
+"""Imprint's retrieval: cues, Eq. 3, the temporal constraint, and what is read from the records that are left.
+
+Where no record satisfies the constraint, the paper asks its model without evidence. Here what was found without the
+constraint is shown, but nothing is read from it, and an answer that follows does not count as grounded.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +95,8 @@ class Retriever:
             best = ranked(placing.object, placing.action).best(1) if placing is not None else []
             if not best:
                 return None
-            last = best[0].members[-1]
-            return int(interactions.start_ms[last]), int(interactions.end_ms[last])
+            moment = best[0].members[0 if cues.occasion == "first" else -1]
+            return int(interactions.start_ms[moment]), int(interactions.end_ms[moment])
 
         ranking = ranked(cues.object, cues.action)
         pool = ranking.best(max(settings.top_k, settings.temporal_pool if cues.is_temporal else 0))
