@@ -28,8 +28,8 @@ from ray_tasks.retrieval.whole_vectors import Float64, Int64
 
 MEMBERS_OF_ENTRY = 3
 """Members of an entry that become evidence: five entries give the 15 items that every method may keep."""
-MOST_MEMBERS = 2000
-"""Members whose people and values are counted, the latest of each entry first; a habit does not need more."""
+MOST_MEMBERS = 400
+"""Members of each entry whose people and values are counted, the best first; a habit does not need more."""
 
 
 @dataclass(frozen=True)

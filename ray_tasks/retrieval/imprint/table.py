@@ -16,8 +16,8 @@ from ray_tasks.retrieval.imprint.fields import describe, people_of
 from ray_tasks.retrieval.types import Evidence
 from ray_tasks.retrieval.whole_vectors import Float32
 
-MOST_ONE_BY_ONE = 200
-"""Beyond one record in so many it is quicker to read all than each."""
+READ_ALL_FROM = 10
+"""From one record in so many on it is quicker to read all than each."""
 
 
 class NoInteractionsError(UsageError):
@@ -64,8 +64,8 @@ class InteractionTable:
 
     def records(self, numbers: Sequence[int]) -> list[Record]:
         """Records by their numbers; many are read at once."""
-        fresh = sorted(number for number in set(numbers) if number not in self.read)
-        if len(fresh) > len(self.interactions) // MOST_ONE_BY_ONE:
+        fresh = sum(number not in self.read for number in set(numbers))
+        if fresh * READ_ALL_FROM > len(self.interactions):
             self.read.update(enumerate(self.interactions.records))
         return [self.record(number) for number in numbers]
 
@@ -74,7 +74,7 @@ class InteractionTable:
         end, ends = self.interactions.end_ms[number], self.interactions.end_ms
         first, last = int(np.searchsorted(ends, end)), int(np.searchsorted(ends, end, side="right"))
         caption = self.record(number).caption_id
-        together = [one for one in self.records(range(first, last)) if one.caption_id == caption]
+        together = [one for one in self.interactions.records[first:last] if one.caption_id == caption]
         return frozenset(name for one in together for name in people_of(one))
 
     def vector(self, text: str) -> Float32 | None:
