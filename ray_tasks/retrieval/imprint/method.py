@@ -69,6 +69,7 @@ class Answering:
             calls=reply.calls,
             error=reply.error,
             cited=reply.cited,
+            found=reply.found,
             fields=all_written(retrieved.records, retrieved.company),
             basis=basis,
         )
