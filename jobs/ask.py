@@ -11,7 +11,6 @@ import typer
 
 from jobs.answering import Respondent
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.evaluate import answering_model, read_settings
 from jobs.options import (
     DEFAULT_ROOT,
     ConfigOption,
@@ -22,6 +21,7 @@ from jobs.options import (
     RootOption,
     SetOption,
 )
+from jobs.question_options import answering_model, read_settings
 from ray_tasks.corpus.week_time import WeekTimeError, format_for_people, format_week_time, parse_week_time
 from ray_tasks.errors import UsageError
 from ray_tasks.retrieval.registry import model_steps
@@ -62,7 +62,8 @@ def ask(
     """
     asked = make_question(question, wearer, at, choice or [])
     settings = read_settings(set_ or [])
-    model = answering_model(config, llm_url, llm_model, starts=False) if model_steps(method, settings) else None
+    asks = bool(model_steps(method, settings))
+    model = answering_model(config, llm_url, llm_model, asks=asks, starts=False)
     store = open_store(root)
     respondent = Respondent.of(store, current_manifest(store), method, settings, model)
     answer = respondent.method.answer(asked, respondent.memory(wearer))

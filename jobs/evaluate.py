@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json as json_format
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,14 +16,12 @@ from jobs.console import check_output, console, ends_well, log, run_app
 from jobs.exams import Asked, Exam
 from jobs.fan_out import Outcome, run_exams
 from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption, SweepOption
+from jobs.question_options import answering_model, question_files, read_sweep
 from jobs.stopping import deadline, stoppable
-from ray_tasks.config import load_config
-from ray_tasks.engines.settings import ChatSettings
-from ray_tasks.errors import DaybookError, UsageError
+from ray_tasks.errors import DaybookError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.evaluation.table import render_evaluation
 from ray_tasks.retrieval.registry import METHODS, UnknownMethodError, model_steps
-from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.storage.manifests import current_manifest
 from ray_tasks.storage.store import open_store
 
@@ -85,7 +82,7 @@ def evaluate(
             raise UnknownMethodError(f"--method {name}: choose one of {', '.join(METHODS)}")
     sweep = read_sweep(set_ or [])
     asks = any(model_steps(name, settings) for name in methods for settings in sweep)
-    model = answering_model(config, llm_url, llm_model) if asks else unused_model(config)
+    model = answering_model(config, llm_url, llm_model, asks=asks)
     files = [(owner, Asked.read(path, owner, benchmark)) for owner, path in question_files(questions, wearer or [])]
     store = open_store(root)
     manifest = current_manifest(store)
@@ -126,76 +123,6 @@ def report(outcomes: Sequence[Outcome], json: Path | None) -> None:
             ) from error
     if any(outcome.failed for outcome in outcomes):
         raise typer.Exit(1)
-
-
-def question_files(given: Sequence[str], wearers: Sequence[str]) -> list[tuple[str, Path]]:
-    """(wearer, file) of all --questions, each once: A1_JAKE=FILE, or a file or folder for every --wearer.
-
-    Raises UsageError where nothing says whose questions they are.
-    """
-    found: list[tuple[str, Path]] = []
-    for text in given:
-        owner, equals, file = text.partition("=")
-        if equals and owner and file and not Path(text).exists():
-            found.append((owner, Path(file)))
-        elif wearers:
-            found += [(wearer, Path(text)) for wearer in wearers]
-        else:
-            raise UsageError(f"--questions {text}: whose are they? Add --wearer A1_JAKE, or say A1_JAKE={text}")
-    return list(dict.fromkeys(found))
-
-
-def read_sweep(changes: Sequence[str]) -> list[RetrievalSettings]:
-    """Settings of retrieval with those of --set, each combination once where names have several values.
-
-    Raises UsageError for a setting that is unknown or out of range.
-    """
-    values: dict[str, dict[str, None]] = {}
-    for text in changes:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise UsageError(f"--set {text}: expected a name and a value, such as rounds=2")
-        values.setdefault(name.strip(), {})[value.strip()] = None
-    combinations = itertools.product(*values.values())
-    changed = [RetrievalSettings().changed(dict(zip(values, chosen, strict=True))) for chosen in combinations]
-    return list(dict.fromkeys(changed))
-
-
-def read_settings(changes: Sequence[str]) -> RetrievalSettings:
-    """The same where there can be only one combination; raises UsageError where there are several."""
-    settings, *others = read_sweep(changes)
-    if others:
-        raise UsageError("--set: a setting has several values, which only `daybook evaluate` tries one after another")
-    return settings
-
-
-def unused_model(config: Path | None) -> None:
-    """No model, since none is asked; raises UsageError for a configuration that is not there or wrong all the same."""
-    if config is not None:
-        load_config(config)
-
-
-def answering_model(
-    config: Path | None, urls: list[str] | None, model: str | None, *, starts: bool = True
-) -> ChatSettings:
-    """The language model that answers; raises UsageError where nothing says how to reach it.
-
-    `starts`: whether the command can start the model that is named under `serve`.
-    """
-    given = {"urls": urls, "model": model}
-    apart = load_config(config).agents is not None
-    settings = (load_config(config, agents=given) if apart else load_config(config, llm=given)).answering
-    if not settings.urls and settings.serve is not None and not starts:
-        raise UsageError(
-            f"one question is not worth starting {settings.model}: name an endpoint with --llm-url; `daybook evaluate` "
-            "starts what stands under `serve`"
-        )
-    if not settings.urls and settings.serve is None:
-        raise UsageError(
-            f"nothing says where {settings.model} answers: name an endpoint with --llm-url (or `urls` in the "
-            "configuration), or say under `serve` how the job starts it"
-        )
-    return settings
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import typer
 
 from jobs.answering import Respondent
 from jobs.console import console, ends_well, print_json, run_app
-from jobs.evaluate import answering_model, read_settings, unused_model
 from jobs.exams import Asked
 from jobs.options import (
     DEFAULT_ROOT,
@@ -21,6 +20,7 @@ from jobs.options import (
     RootOption,
     SetOption,
 )
+from jobs.question_options import answering_model, read_settings
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.answers import score_answer
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
@@ -69,7 +69,7 @@ def trace(
     entry = _named(asked, question)
     settings = read_settings(set_ or [])
     asks = model_steps(method, settings)
-    model = answering_model(config, llm_url, llm_model, starts=False) if asks else unused_model(config)
+    model = answering_model(config, llm_url, llm_model, asks=bool(asks), starts=False)
     store = open_store(root)
     manifest = current_manifest(store)
     manifest.entry(wearer)

@@ -14,9 +14,9 @@ from rich.table import Table
 
 from jobs.answering import load_encoder
 from jobs.console import console, ends_well, log, print_json, progress_bars, run_app
-from jobs.evaluate import question_files, read_settings
 from jobs.exams import Asked
 from jobs.options import DEFAULT_ROOT, JsonOption, RootOption, SetOption
+from jobs.question_options import question_files, read_settings
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
 from ray_tasks.index.opening import open_wearer

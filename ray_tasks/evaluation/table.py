@@ -35,6 +35,8 @@ _FLAG_WORDS = {
 _NOTE_WORDS = {
     "not_found": "little that is remembered fits the question (scored as it is)",
     "weak": "answered by a guess (scored as it is)",
+    "read_from_records": "read from the records found, without the respond step",
+    "temporal_unmet": "no record found lies in the time that is asked for (some are shown all the same)",
     "not_offered": "a letter that no option carries",
     "letter_discarded": "a letter beside a failure, not scored",
     "same_text_as_key": "the key's text chosen under another letter (scored wrong)",
@@ -62,12 +64,12 @@ def render_rates(evaluation: Evaluation) -> Table:
         title=escape(f"{evaluation.benchmark} · {evaluation.wearer} · {evaluation.method}"),
         caption=(
             f"{evaluation.seconds:.1f} s; {_number(latency['p50'])} ms a question, 95% within "
-            f"{_number(latency['p95'])} ms\naccuracy with its {aggregate.CONFIDENCE:.0%} interval; grounded: of right "
-            "answers / of all"
+            f"{_number(latency['p95'])} ms\naccuracy with its {aggregate.CONFIDENCE:.0%} interval\n"
+            "first: hit of the first target; grounded: of right answers / of all"
         ),
     )
     table.add_column("")
-    for name in ("n", "accuracy", "hit", "hit first", "near", "minutes", "grounded"):
+    for name in ("n", "accuracy", "hit", "first", "near", "min", "grounded"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, summary in evaluation.by_category.items():
         table.add_row(*_row(name, summary))
@@ -90,8 +92,13 @@ def _row(name: str, summary: aggregate.Summary) -> tuple[str, ...]:
         _number(summary.hit_first.percent),
         _number(summary.near_hit.percent),
         _number(summary.evidence_minutes),
-        f"{_number(summary.grounded_accuracy.percent)} / {_number(summary.grounded.percent)}",
+        f"{_whole(summary.grounded_accuracy.percent)}/{_whole(summary.grounded.percent)}",
     )
+
+
+def _whole(value: float | None) -> str:
+    """No decimals, a dash where there is nothing to show."""
+    return "–" if value is None else f"{value:.0f}"
 
 
 def _number(value: float | None) -> str:

@@ -85,7 +85,7 @@ def _on_records(
         raise _no_model(steps)
     if not steps or model is None or chat is None:
         responder = RuleResponder(embed, aggregate=False)
-        return Imprint(Answering(embed, Retriever(embed, settings, imprint), imprint), responder, name)
+        return Imprint(Answering(embed, Retriever(settings, imprint), imprint), responder, name)
     return compose_imprint(name, embed, settings, imprint, model, chat)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.answers import ScoredAnswer
 from ray_tasks.evaluation.metrics import CausalityError, EvidenceError
 from ray_tasks.evaluation.questions import BenchmarkQuestion
@@ -136,6 +137,15 @@ def test_more_than_fifteen_items_end_the_evaluation(make_question: MakeQuestion)
     items = tuple(Evidence(str(number), "action", 0, 1, "", 1.0) for number in range(16))
     with pytest.raises(EvidenceError, match="16 evidence items"):
         run([make_question("1")], FakeMethod(evidence=items))
+
+
+def test_a_method_that_this_memory_is_not_made_for_ends_the_evaluation(make_question: MakeQuestion) -> None:
+    class Elsewhere(FakeMethod):
+        def reply(self, question: Question) -> Answer:
+            raise UsageError("the memory holds no records")
+
+    with pytest.raises(UsageError, match="no records"):
+        run([make_question("1"), make_question("2")], Elsewhere())
 
 
 @pytest.mark.parametrize("way", ["answer", "answer_many"])

@@ -47,6 +47,7 @@ def test_rows_are_categories_the_split_and_all(build: Build) -> None:
     for words in ("egolifeqa · B1_MARA · egocite", "HabitInsight", "time-aware: yes", "time-aware: no", "all", "100.0"):
         assert words in text
     assert "what was odd" not in text
+    assert "time-aware: yes" in shown(render_evaluation(build("A", "B", "A", "C")), width=80)
 
 
 def test_an_empty_group_shows_dashes(build: Build) -> None:

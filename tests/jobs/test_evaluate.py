@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from jobs import answering, asking_progress
 from jobs.cli import app
-from jobs.evaluate import answering_model, question_files, read_settings
+from jobs.question_options import answering_model, question_files, read_settings
 from ray_tasks.errors import UsageError
 from ray_tasks.storage.manifests import publish
 from tests.jobs.memories import THINGS, WEARERS, build_memory, write_corpus, write_questions
@@ -195,9 +195,13 @@ def test_settings_and_the_model_are_read(tmp_path: Path) -> None:
         read_settings(["rounds=2", "rounds=3"])
     config = tmp_path / "config.yaml"
     config.write_text("llm: {model: large, urls: ['http://large:1/v1']}\nagents: {model: small}\n", encoding="utf-8")
-    assert answering_model(config, ["http://small:1/v1"], None).model == "small"
+    asked = answering_model(config, ["http://small:1/v1"], None, asks=True)
+    assert asked and asked.model == "small"
     with pytest.raises(UsageError, match="nothing says where small answers"):
-        answering_model(config, None, None)
+        answering_model(config, None, None, asks=True)
+    assert answering_model(config, None, None, asks=False) is None
+    with pytest.raises(UsageError, match="cannot be read"):
+        answering_model(tmp_path / "none.yaml", None, None, asks=False)
 
 
 @pytest.mark.slow

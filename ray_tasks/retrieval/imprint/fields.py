@@ -54,11 +54,11 @@ def written_company(people: Iterable[str]) -> str:
     return written("there", ", ".join(sorted(people)))
 
 
-def all_written(records: Sequence[Record], company: Sequence[frozenset[str]]) -> tuple[str, ...]:
-    """All fields of some records, each once, with who was there at each of them."""
-    told: dict[str, None] = {}
-    for record, people in zip(records, company, strict=True):
-        told |= dict.fromkeys((written_time(record), written_people(record), written_company(people)))
+def all_written(records: Iterable[Record], company: Iterable[frozenset[str]] = ()) -> tuple[str, ...]:
+    """All fields of some records, each once, and who was there at each of them where that is known."""
+    told = dict.fromkeys(map(written_company, company))
+    for record in records:
+        told |= dict.fromkeys((written_time(record), written_people(record)))
         told |= dict.fromkeys(written(name, value) for name, value in fields_of(record))
     return tuple(told)
 
@@ -95,16 +95,24 @@ def names_all(option: str, people: Iterable[str], wearer: str) -> float:
 class Matcher:
     """Compares options with fields: 1 where one contains the other, else their cosine.
 
+    `known` gives the whole vectors of texts that need not be embedded, those of the memory's own phrases.
     Vectors are kept as long as the matcher lives, so it should live for one batch.
     """
 
-    def __init__(self, embed: Embed) -> None:
-        self._embed = embed
+    def __init__(self, embed: Embed, known: Callable[[str], Float32 | None] = lambda _: None) -> None:
+        self._embed, self._recall = embed, known
         self._known: dict[str, Float32] = {}
 
     def learn(self, texts: Iterable[str]) -> None:
         """Embeds texts that are not known yet, in one call."""
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._known]
+        fresh = []
+        for text in dict.fromkeys(texts):
+            if text not in self._known:
+                vector = self._recall(text)
+                if vector is None:
+                    fresh.append(text)
+                else:
+                    self._known[text] = vector
         if fresh:
             self._known.update(zip(fresh, whole_vectors(self._embed(fresh)), strict=True))
 

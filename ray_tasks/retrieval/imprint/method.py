@@ -13,6 +13,7 @@ from ray_tasks.retrieval.imprint.fields import Matcher, all_written, describe
 from ray_tasks.retrieval.imprint.resolve import Resolved, told_by
 from ray_tasks.retrieval.imprint.retrieving import Retrieved, Retriever
 from ray_tasks.retrieval.imprint.settings import ImprintSettings
+from ray_tasks.retrieval.imprint.table import InteractionTable
 from ray_tasks.retrieval.llm.asking import Asker
 from ray_tasks.retrieval.llm.method import check_taken
 from ray_tasks.retrieval.trace import Call, Round, Trace
@@ -40,6 +41,10 @@ class Answering:
     retriever: Retriever
     settings: ImprintSettings
 
+    def matcher(self, memory: WearerMemory) -> Matcher:
+        """What compares texts for one batch; raises NoInteractionsError."""
+        return Matcher(self.embed, InteractionTable.of(memory).vector)
+
     def retrieve(self, questions: list[Question], memory: WearerMemory, matcher: Matcher) -> list[Retrieved]:
         """What each question finds."""
         return self.retriever.retrieve(questions, memory, matcher)
@@ -64,6 +69,7 @@ class Answering:
             calls=reply.calls,
             error=reply.error,
             cited=reply.cited,
+            found=reply.found,
             fields=all_written(retrieved.records, retrieved.company),
             basis=basis,
         )
@@ -121,7 +127,7 @@ class Imprint:
         return self._trace_many([question], memory)[0]
 
     def _trace_many(self, questions: list[Question], memory: WearerMemory) -> list[Trace]:
-        matcher = Matcher(self.steps.embed)
+        matcher = self.steps.matcher(memory)
         retrieved = self.steps.retrieve(questions, memory, matcher)
         left = [one for one in retrieved if one.resolved is None]
         replies = iter(self.response.respond([one.question for one in left], [one.evidence for one in left], memory))
@@ -159,7 +165,7 @@ class AskingImprint:
         return self.asker.chat.run(self._trace(question, memory, CallCounts()))
 
     async def _trace(self, question: Question, memory: WearerMemory, counts: CallCounts) -> Trace:
-        matcher = Matcher(self.steps.embed)
+        matcher = self.steps.matcher(memory)
         one = (await asyncio.to_thread(self.steps.retrieve, [question], memory, matcher))[0]
         own = CallCounts()
         try:

@@ -1,4 +1,8 @@
-"""Imprint's retrieval: cues, Eq. 3, the temporal constraint, and what is read from the records that are left."""
+"""Imprint's retrieval: cues, Eq. 3, the temporal constraint, and what is read from the records that are left.
+
+Where no record satisfies the constraint, the paper asks its model without evidence. Here what was found without the
+constraint is shown, but nothing is read from it, and an answer that follows does not count as grounded.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +24,20 @@ from ray_tasks.retrieval.imprint.table import InteractionTable
 from ray_tasks.retrieval.imprint.temporal import apply_temporal
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.signals import check_dimension
-from ray_tasks.retrieval.types import Embed, Evidence, Question
+from ray_tasks.retrieval.types import Evidence, Question
 
 MEMBERS_OF_ENTRY = 3
 """Members of an entry that become evidence: five entries give the 15 items that every method may keep."""
-MOST_MEMBERS = 2000
-"""Members whose people and values are counted, the latest of each entry first; a habit does not need more."""
+MOST_MEMBERS = 400
+"""Members of each entry whose people and values are counted, the best first; a habit does not need more."""
 
 
 @dataclass(frozen=True)
 class Retrieved:
     """What a question found: cues, entries with the members that count, and what they tell.
 
-    records: those that an answer may rest on. company: who was there at each of them. evidence: their captions in order
-    of time.
+    records: those that an answer may rest on. company: who was there at each of them, where that is asked. evidence:
+    their captions in order of time.
     """
 
     question: Question
@@ -50,17 +54,13 @@ class Retriever:
     """Finds records of a memory for questions; keeps nothing between batches."""
 
     def __init__(
-        self, embed: Embed, settings: RetrievalSettings, imprint: ImprintSettings, decomposer: Decomposer = decompose
+        self, settings: RetrievalSettings, imprint: ImprintSettings, decomposer: Decomposer = decompose
     ) -> None:
-        self._embed, self._decomposer = embed, decomposer
-        self._evidence, self._imprint = settings.evidence, imprint
+        self._decomposer, self._evidence, self._imprint = decomposer, settings.evidence, imprint
 
-    def retrieve(
-        self, questions: Sequence[Question], memory: WearerMemory, matcher: Matcher | None = None
-    ) -> list[Retrieved]:
+    def retrieve(self, questions: Sequence[Question], memory: WearerMemory, matcher: Matcher) -> list[Retrieved]:
         """What each question finds, the same as if it were asked alone. Raises NoInteractionsError."""
         table = InteractionTable.of(memory)
-        matcher = matcher or Matcher(self._embed)
         cues = [self._decomposer(question, memory.name) for question in questions]
         texts = list(dict.fromkeys(text for one in cues for text in _phrases(one) if text))
         similar: dict[str, Float64] = {}
@@ -95,8 +95,8 @@ class Retriever:
             best = ranked(placing.object, placing.action).best(1) if placing is not None else []
             if not best:
                 return None
-            last = best[0].members[-1]
-            return int(interactions.start_ms[last]), int(interactions.end_ms[last])
+            moment = best[0].members[0 if cues.occasion == "first" else -1]
+            return int(interactions.start_ms[moment]), int(interactions.end_ms[moment])
 
         ranking = ranked(cues.object, cues.action)
         pool = ranking.best(max(settings.top_k, settings.temporal_pool if cues.is_temporal else 0))
@@ -106,18 +106,17 @@ class Retriever:
         members = [_in_order(one, cues, ranking, table) for one in found]
         shown = _shown(members, found, self._evidence, table, memory, question.at_ms)
         numbers = _resting_on(members, shown)
-        visible = interactions.visible(question.at_ms)
-        company = tuple(table.people_at(number, visible) for number in numbers)
+        company = tuple(map(table.people_at, numbers)) if cues.intent == "with_whom" else ()
         resolved = None
         if settings.direct and found and not unmet:
             counted = _matching(members, ranking, settings.matching)
-            evidenced = _evidenced(members[0], counted, table, visible, company, memory)
+            evidenced = _evidenced(members[0], counted, cues, table, company, memory)
             resolved = resolve(question, cues, evidenced, matcher.matches, settings)
         return Retrieved(
             question,
             cues,
             tuple(found),
-            tuple(table.record(number) for number in numbers),
+            tuple(table.records(numbers)),
             tuple(sorted((item for _, item in shown), key=lambda item: (item.start_ms, item.end_ms, item.item_id))),
             company,
             resolved,
@@ -182,15 +181,16 @@ def _matching(members: Sequence[Sequence[int]], ranking: Ranking, share: float) 
 def _evidenced(
     first: Sequence[int],
     counted: Sequence[int],
+    cues: Cues,
     table: InteractionTable,
-    visible: int,
     shown: Sequence[frozenset[str]],
     memory: WearerMemory,
 ) -> Evidenced:
+    """The records that an intent is resolved by; what it does not look at is left out, since there may be many."""
     return Evidenced(
-        read=[table.record(number) for number in first[:MEMBERS_OF_ENTRY]],
+        read=table.records(first[:MEMBERS_OF_ENTRY]),
         shown=shown,
-        members=[table.record(number) for number in counted],
-        company=[table.people_at(number, visible) for number in counted],
+        members=table.records(counted) if cues.intent == "usually" else (),
+        company=[table.people_at(number) for number in counted] if cues.intent == "with_whom" else (),
         wearer=memory.name,
     )

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from ray_tasks.compression.interactions import InteractionMemory
+from ray_tasks.embedding.whole_vectors import Float32
 from ray_tasks.errors import UsageError
 from ray_tasks.extraction.records.types import Record
 from ray_tasks.index.memory import CAPTION_VIEW, WearerMemory
 from ray_tasks.retrieval.imprint.fields import describe, people_of
 from ray_tasks.retrieval.types import Evidence
+
+READ_ALL_FROM = 10
+"""From one record in so many on it is quicker to read all than each."""
 
 
 class NoInteractionsError(UsageError):
@@ -19,12 +26,12 @@ class NoInteractionsError(UsageError):
 
 @dataclass(frozen=True)
 class InteractionTable:
-    """Records by caption (numbers in order), captions by id (row of the caption view), and phrases by text."""
+    """Captions by id (row of the caption view), phrases by text, and the records that were read before."""
 
     interactions: InteractionMemory
-    of_caption: dict[str, list[int]]
     caption_rows: dict[str, int]
     phrases: dict[str, int]
+    read: dict[int, Record] = field(default_factory=dict)
 
     @classmethod
     def of(cls, memory: WearerMemory) -> InteractionTable:
@@ -44,22 +51,36 @@ class InteractionTable:
                 f"the memory of {memory.wearer} holds no interaction records, which this method answers from; "
                 "write `records: rules` into the configuration and build it again (daybook build --config FILE)"
             )
-        of_caption: dict[str, list[int]] = {}
-        for number, record in enumerate(memory.interactions.records):
-            of_caption.setdefault(record.caption_id, []).append(number)
         captions = memory.captions
         rows = {captions.row_id(row): row for row in range(len(captions))}
         phrases = {text: number for number, text in enumerate(memory.interactions.phrases)}
-        return cls(memory.interactions, of_caption, rows, phrases)
+        return cls(memory.interactions, rows, phrases)
 
     def record(self, number: int) -> Record:
         """A record by its number."""
-        return self.interactions.records[number]
+        if number not in self.read:
+            self.read[number] = self.interactions.records[number]
+        return self.read[number]
 
-    def people_at(self, number: int, visible: int) -> frozenset[str]:
-        """Everybody who takes part in a record or in another one, among the first `visible`, of the same caption."""
-        together = (one for one in self.of_caption[self.record(number).caption_id] if one < visible)
-        return frozenset(name for one in together for name in people_of(self.record(one)))
+    def records(self, numbers: Sequence[int]) -> list[Record]:
+        """Records by their numbers; many are read at once."""
+        fresh = sum(number not in self.read for number in set(numbers))
+        if fresh * READ_ALL_FROM > len(self.interactions):
+            self.read.update(enumerate(self.interactions.records))
+        return [self.record(number) for number in numbers]
+
+    def people_at(self, number: int) -> frozenset[str]:
+        """Everybody who takes part in a record or in another one of its caption that ended with it."""
+        end, ends = self.interactions.end_ms[number], self.interactions.end_ms
+        first, last = int(np.searchsorted(ends, end)), int(np.searchsorted(ends, end, side="right"))
+        caption = self.record(number).caption_id
+        together = [one for one in self.interactions.records[first:last] if one.caption_id == caption]
+        return frozenset(name for one in together for name in people_of(one))
+
+    def vector(self, text: str) -> Float32 | None:
+        """The whole vector (d,) of a phrase of the memory; None for any other text."""
+        number = self.phrases.get(text)
+        return None if number is None else self.interactions.vectors[number]
 
     def evidence(self, number: int, score: float, memory: WearerMemory, at_ms: int) -> Evidence:
         """The caption of a record as evidence; the record itself where its caption is not there or not over."""

@@ -33,9 +33,8 @@ def apply_temporal(
 ) -> list[Found]:
     """What satisfies the constraint, in the order of `found` but for first and last times.
 
-    fits: how well the object and action of each visible record fit.
-    `anchor` is only asked where the question is placed by another event; where that is not found, nothing is excluded
-    by it.
+    fits: how well the object and action of each visible record fit. `anchor` is only asked where the question is
+    placed by another event; where that is not found, nothing is excluded by it.
     """
     span = anchor() if cues.placing is not None else None
     left = []

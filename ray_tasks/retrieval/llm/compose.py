@@ -71,5 +71,5 @@ def compose_imprint(
 ) -> AskingImprint:
     """A method on interaction records that leaves to a model what it cannot read from them."""
     asker, shared = Asker(model, opening), SharedEmbed(embed)
-    steps = Answering(shared, Retriever(shared, settings, imprint), imprint)
+    steps = Answering(shared, Retriever(settings, imprint), imprint)
     return AskingImprint(steps, LlmResponder(asker, settings), asker, name)

@@ -8,12 +8,15 @@ import pytest
 
 from ray_tasks.compression.settings import CompressionSettings
 from ray_tasks.corpus.week_time import DAY_MS
+from ray_tasks.engines.settings import ChatSettings
+from ray_tasks.errors import UsageError
 from ray_tasks.index.memory import WearerMemory
 from ray_tasks.retrieval.imprint.table import NoInteractionsError
 from ray_tasks.retrieval.registry import make_method, method_identity
 from ray_tasks.retrieval.settings import RetrievalSettings
 from ray_tasks.retrieval.trace import Traceable
-from ray_tasks.retrieval.types import Answer, Question
+from ray_tasks.retrieval.types import Answer, AsyncMethod, Question
+from tests.retrieval.llm.scripted import runner
 from tests.retrieval.small_memory import a_week, ask, clock, embed, make_interactions, make_memory
 
 PINEAPPLE = ask(
@@ -125,3 +128,20 @@ def test_a_trace_tells_the_cues_and_what_was_found(memory: WearerMemory) -> None
     lines = "\n".join(method.trace(PINEAPPLE, memory).lines())
     assert "object 'pineapple', action 'slice'" in lines
     assert "last time" in lines
+
+
+def test_a_model_is_only_asked_what_the_records_do_not_tell(memory: WearerMemory) -> None:
+    chat = runner(respond={"reason": "There is a kite.", "cited": [], "answer": "B"})
+    settings = RetrievalSettings(respond="llm")
+    method = make_method("imprint", embed, settings, model=ChatSettings(model="test-model"), chat=lambda: chat)
+    assert isinstance(method, AsyncMethod)
+    told, asked = method.answer_many(
+        [LANTERN, ask("Why is the kite green?", clock(3, 12, 0), "Paint", "Grass")], memory
+    )
+    assert (told.choice, told.calls) == ("B", 0)
+    assert "read_from_records" in told.notes
+    assert (asked.choice, asked.calls, asked.text) == ("B", 1, "There is a kite.")
+    assert asked.fields and asked.basis == ""
+    assert len(chat.of("respond")) == 1
+    with pytest.raises(UsageError, match="leave respond to a language model"):
+        make_method("imprint", embed, settings)
