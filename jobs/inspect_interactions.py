@@ -55,5 +55,6 @@ def show_interactions(wearer: str, content: Mapping[str, Any]) -> None:
     console.print(table)
     for pattern in content["patterns"]:
         parts = ", ".join(f"{part} {count}" for part, count in pattern["parts"].items())
-        seen = f"{pattern['importance']:.2f}  {pattern['members']:>4} on {pattern['days']} days"
+        days = f"{pattern['days']} day{'' if pattern['days'] == 1 else 's'}"
+        seen = f"{pattern['importance']:.2f}  {pattern['members']:>4} on {days}"
         console.print(f"  {seen}  {pattern['text']} ({parts})", markup=False, soft_wrap=True)
