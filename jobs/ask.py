@@ -83,6 +83,10 @@ def make_question(text: str, wearer: str, at: str, choices: list[str]) -> Questi
         raise UsageError(f"--at: {error}") from error
     if not text.strip():
         raise UsageError("the question is empty")
+    try:
+        "".join((text, *choices)).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("the question or a choice is not text in UTF-8; set the terminal's encoding to it") from error
     if len(choices) > len(string.ascii_uppercase):
         raise UsageError(f"at most {len(string.ascii_uppercase)} choices can be lettered, not {len(choices)}")
     labelled = tuple(zip(string.ascii_uppercase, choices, strict=False))

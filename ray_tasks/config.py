@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -146,8 +147,23 @@ def load_config(path: Path | None, *, environment: Mapping[str, str] | None = No
     try:
         return BuildConfig(**values)
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-        raise UsageError(f"{where}: {faults}") from error
+        faults = [f"{'.'.join(map(str, fault['loc']))}: {_told(fault['type'], fault)}" for fault in error.errors()]
+        raise UsageError(f"{where}: {'; '.join(faults)}") from error
+
+
+def _told(kind: str, fault: Mapping[str, Any]) -> str:
+    """What is wrong with a value; for an unknown name, the names there are in its place."""
+    if kind != "extra_forbidden":
+        return str(fault["msg"])
+    *folders, name = map(str, fault["loc"])
+    model: type[BaseModel] = BuildConfig
+    for folder in folders:
+        kind_of_field = model.model_fields[folder].annotation
+        candidates = (kind_of_field, *get_args(kind_of_field))
+        model = next(part for part in candidates if isinstance(part, type) and issubclass(part, BaseModel))
+    near = get_close_matches(name, model.model_fields, 1)
+    remedy = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(model.model_fields)}"
+    return f"there is no such setting; {remedy}"
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, Any]]:

@@ -167,3 +167,18 @@ def test_the_environment_keeps_the_case_of_names_that_are_no_settings() -> None:
     assert config.questions == {"A1_MARA": "q.json"}
     assert config.llm.serve is not None
     assert config.llm.serve.env == {"OMP_NUM_THREADS": "4"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("compression: {histroy: 3}", r"compression\.histroy: there is no such setting; did you mean history\?"),
+        ("vlm: {modle: x}", r"vlm\.modle: there is no such setting; did you mean model\?"),
+        ("zzz: 1", r"zzz: there is no such setting; choose one of engine, llm"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_names_there_are(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=said):
+        load_config(path)

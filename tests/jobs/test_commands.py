@@ -204,6 +204,7 @@ def test_wearers_that_are_not_named_stay_in_the_memory(place: Place, tmp_path: P
         (("ask", "--root", "{root}", "--wearer", "B1_MARA", "--at", "noon", "x"), 2, "DAY1 11094208"),
         (("ask", "--root", "{root}", "--wearer", "Z9_NOBODY", "--at", "DAY1 12000000", "x"), 2, "B1_MARA"),
         (("ask", "--root", "{root}", "--wearer", "B1_MARA", "--at", "DAY1 12000000", " "), 2, "empty"),
+        (("ask", "--root", "{root}", "--wearer", "B1_MARA", "--at", "DAY1 12000000", "who \udcff"), 2, "UTF-8"),
         (
             ("ask", "--root", "{root}", "--wearer", "B1_MARA", "--at", "DAY1 12000000", "x", "--method", "y"),
             2,
