@@ -85,7 +85,7 @@ def place(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 def test_ask_answers_by_a_model_with_its_reason(place: Place) -> None:
     printed = place.run("ask", *LLM, "--choice", "In the mill")
     assert printed.startswith("B. In the mill So it is told.")
-    assert "DAY1 09:13" in printed
+    assert "DAY1 09:" in printed
     assert place.purposes()["draft"] == 3 and place.purposes()["respond"] == 1
     answer = json.loads(place.run("ask", *LLM, "--choice", "In the mill", "--json"))
     assert (answer["status"], answer["choice"], answer["answer"]) == ("answered", "B", "In the mill")
