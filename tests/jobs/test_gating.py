@@ -47,7 +47,7 @@ class StrangeEncoder:
 def method(monkeypatch: pytest.MonkeyPatch) -> CountingMethod:
     counting = CountingMethod()
     monkeypatch.setattr(gating, "load_encoder", lambda _: HashingEncoder)
-    monkeypatch.setattr(Respondent, "of", lambda store, manifest, _: respondent(store, manifest, counting))
+    monkeypatch.setattr(Respondent, "of", lambda store, manifest, *_, **__: respondent(store, manifest, counting))
     return counting
 
 
