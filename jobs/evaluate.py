@@ -15,7 +15,17 @@ from jobs.asking_progress import AskingProgress
 from jobs.console import check_output, console, ends_well, log, run_app
 from jobs.exams import Asked, Exam
 from jobs.fan_out import Outcome, run_exams
-from jobs.options import DEFAULT_ROOT, ConfigOption, LlmModelOption, LlmUrlOption, RootOption, SweepOption
+from jobs.options import (
+    DEFAULT_ROOT,
+    AskedWearersOption,
+    BenchmarkOption,
+    ConfigOption,
+    LlmModelOption,
+    LlmUrlOption,
+    QuestionFilesOption,
+    RootOption,
+    SweepOption,
+)
 from jobs.question_options import answering_model, question_files, read_sweep
 from jobs.stopping import deadline, stoppable
 from ray_tasks.errors import DaybookError
@@ -28,21 +38,10 @@ from ray_tasks.storage.store import open_store
 
 @ends_well
 def evaluate(
-    questions: Annotated[
-        list[str],
-        typer.Option(
-            help="A question file of --wearer, or A1_JAKE=FILE; a folder holds one for each. May be repeated.",
-            show_default=False,
-        ),
-    ],
-    wearer: Annotated[
-        list[str] | None,
-        typer.Option(help="Whose memory is asked the files without a name; may be repeated.", show_default=False),
-    ] = None,
+    questions: QuestionFilesOption,
+    wearer: AskedWearersOption = None,
     root: RootOption = DEFAULT_ROOT,
-    benchmark: Annotated[
-        str, typer.Option(help="The form of the question files: egolifeqa, egor1 or egomem.")
-    ] = BENCHMARK,
+    benchmark: BenchmarkOption = BENCHMARK,
     method: Annotated[
         list[str] | None, typer.Option(help=f"How questions are answered: {', '.join(METHODS)}; may be repeated.")
     ] = None,

@@ -35,6 +35,18 @@ LlmUrlOption = Annotated[
 LlmModelOption = Annotated[str | None, typer.Option(help="The language model, as its endpoint names it.")]
 ConfigOption = Annotated[Path | None, typer.Option(help="A YAML file with the settings of the build.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+QuestionFilesOption = Annotated[
+    list[str],
+    typer.Option(
+        help="A question file of --wearer, or A1_JAKE=FILE; a folder holds one for each. May be repeated.",
+        show_default=False,
+    ),
+]
+AskedWearersOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Whose memory is asked the files without a name; may be repeated.", show_default=False),
+]
+BenchmarkOption = Annotated[str, typer.Option(help="The form of the question files: egolifeqa, egor1 or egomem.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="A setting of retrieval, such as rounds=2; may be repeated.")
 ]

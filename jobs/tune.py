@@ -15,7 +15,15 @@ from rich.table import Table
 from jobs.answering import load_encoder
 from jobs.console import console, ends_well, log, print_json, progress_bars, run_app
 from jobs.exams import Asked
-from jobs.options import DEFAULT_ROOT, JsonOption, RootOption, SetOption
+from jobs.options import (
+    DEFAULT_ROOT,
+    AskedWearersOption,
+    BenchmarkOption,
+    JsonOption,
+    QuestionFilesOption,
+    RootOption,
+    SetOption,
+)
 from jobs.question_options import question_files, read_settings
 from ray_tasks.errors import UsageError
 from ray_tasks.evaluation.egolifeqa import BENCHMARK
@@ -38,21 +46,10 @@ LEARNED = "learned, cross-validated"
 
 @ends_well
 def tune(
-    questions: Annotated[
-        list[str],
-        typer.Option(
-            help="A question file of --wearer, or A1_JAKE=FILE; a folder holds one for each. May be repeated.",
-            show_default=False,
-        ),
-    ],
-    wearer: Annotated[
-        list[str] | None,
-        typer.Option(help="Whose memory the files without a name ask; may be repeated.", show_default=False),
-    ] = None,
+    questions: QuestionFilesOption,
+    wearer: AskedWearersOption = None,
     root: RootOption = DEFAULT_ROOT,
-    benchmark: Annotated[
-        str, typer.Option(help="The form of the question files: egolifeqa, egor1 or egomem.")
-    ] = BENCHMARK,
+    benchmark: BenchmarkOption = BENCHMARK,
     folds: Annotated[int, typer.Option(help="Parts of cross-validation; none splits a target.", min=2, max=50)] = 5,
     repeats: Annotated[int, typer.Option(help="How often, with other folds each time.", min=1, max=50)] = 3,
     l2: Annotated[

@@ -133,12 +133,8 @@ class Compressor:
         alone = whole_vectors(vectors)
         context = self._in_context(alone, starts)
         assigned = [self._assign(vector, int(start)) for vector, start in zip(context, starts, strict=True)]
-        sizes = self._sizes(assigned)
         weights = np.array(
-            [
-                importance(one.recurrences, one.elapsed_ms, size, self._settings)
-                for one, size in zip(assigned, sizes, strict=True)
-            ],
+            [importance(one.recurrences, one.elapsed_ms, one.prototypes, self._settings) for one in assigned],
             np.float64,
         )
         entries = np.full(len(starts), DISCARDED, np.int64)
@@ -167,14 +163,7 @@ class Compressor:
         return context
 
     def _assign(self, vector: Float32, start_ms: int) -> Assignment:
+        """A record's prototype; where there are none, it is the first of its pattern and N is 0."""
         if self._settings.prototypes:
             return self._bank.assign(vector, start_ms)
-        return Assignment(0, Kind.NEW, 1, 0)
-
-    def _sizes(self, assigned: Sequence[Assignment]) -> list[int]:
-        """N of Eq. 2 at each record: the prototypes there were when it had been assigned; 0 without prototypes."""
-        if not self._settings.prototypes:
-            return [0] * len(assigned)
-        fresh = np.array([one.kind is Kind.NEW for one in assigned], np.int64)
-        before = len(self._bank) - int(fresh.sum())
-        return [before + int(made) for made in np.cumsum(fresh)]
+        return Assignment(0, Kind.NEW, 1, 0, 0)

@@ -22,12 +22,16 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A record's prototype: its number, how it came to it, nu with this record, and ms since it was seen before."""
+    """A record's prototype: its number, how it came to it, nu with this record, and ms since it was seen before.
+
+    prototypes: how many there are now, N of Eq. 2.
+    """
 
     number: int
     kind: Kind
     recurrences: int
     elapsed_ms: int
+    prototypes: int
 
 
 class PrototypeBank:
@@ -79,4 +83,4 @@ class PrototypeBank:
             self._centroids[number] = as_directions(self.sums[number])
         self.recurrences[number] += 1
         self.last_ms[number] = max(int(self.last_ms[number]), start_ms)
-        return Assignment(number, kind, int(self.recurrences[number]), elapsed)
+        return Assignment(number, kind, int(self.recurrences[number]), elapsed, self._count)

@@ -6,7 +6,6 @@ prefix of them.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ from ray_tasks.embedding.whole_vectors import Float32, Float64, Int64, whole_vec
 from ray_tasks.index.lexical import LexicalIndex
 from ray_tasks.index.memory import ViewIndex, WearerMemory
 from ray_tasks.retrieval.coarse_rows import CoarseRows
+from ray_tasks.retrieval.per_memory import PerMemory
 
 FINE_VIEWS = ("action", "utterance")
 COARSE_VIEWS = ("activity", "conversation")
@@ -136,19 +136,14 @@ class ClipTable:
     hours: Float64  # recorded hours of the starts
     segments: Int64  # ascending number of the recording that each clip belongs to
 
-    @classmethod
-    def of(cls, memory: WearerMemory) -> ClipTable:
+    @staticmethod
+    def of(memory: WearerMemory) -> ClipTable:
         """The table of a memory, made once for each memory object and kept as long as that object lives."""
-        key = id(memory)
-        known = _TABLES.get(key)
-        if known is not None and known[0]() is memory:
-            return known[1]
-        table = cls._make(memory)
-        _TABLES[key] = (weakref.ref(memory, lambda _: _TABLES.pop(key, None)), table)
-        return table
+        return _TABLES(memory)
 
     @classmethod
-    def _make(cls, memory: WearerMemory) -> ClipTable:
+    def make(cls, memory: WearerMemory) -> ClipTable:
+        """A new table; `of` gives the one that is kept."""
         captions = memory.captions
         breaks = np.zeros(len(captions), np.int64)
         breaks[1:] = captions.start_ms[1:] - captions.end_ms[:-1] > GAP_MS
@@ -226,4 +221,4 @@ class ClipTable:
         )
 
 
-_TABLES: dict[int, tuple[weakref.ref[WearerMemory], ClipTable]] = {}
+_TABLES = PerMemory(ClipTable.make)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 from ray_tasks.errors import UsageError
 
 
 class SettingsError(UsageError):
     """A setting outside its range; the message names it."""
+
+
+def check_literals(settings: object) -> None:
+    """Raises SettingsError for a value of a dataclass of settings that is none of those that its type allows."""
+    for name, kind in get_type_hints(type(settings)).items():
+        choices, value = get_args(kind), getattr(settings, name)
+        if choices and isinstance(value, str) and value not in choices:
+            raise SettingsError(f"{name} must be one of {', '.join(choices)}, not {value}")
 
 
 def as_kind(name: str, value: object, example: object) -> object:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Final, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Final, Literal, TypeVar
 
 from ray_tasks.index.search import DEFAULT_DECAY
 from ray_tasks.retrieval.imprint.settings import ImprintSettings
-from ray_tasks.retrieval.setting_values import SettingsError, as_kind
+from ray_tasks.retrieval.setting_values import SettingsError, as_kind, check_literals
 from ray_tasks.retrieval.types import MAX_EVIDENCE
 from ray_tasks.rows import VIEWS
 
@@ -73,10 +73,7 @@ class RetrievalSettings:
             )
         if not 1 <= self.rounds <= 3:
             raise SettingsError(f"rounds must lie between 1 and 3, not {self.rounds}")
-        for name, kind in get_type_hints(RetrievalSettings).items():
-            choices, value = get_args(kind), getattr(self, name)
-            if choices and isinstance(value, str) and value not in choices:
-                raise SettingsError(f"{name} must be one of {', '.join(choices)}, not {value}")
+        check_literals(self)
         for name, least, most in (
             ("draft_rounds", 1, 20),
             ("k_fine", 1, 100),

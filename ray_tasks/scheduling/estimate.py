@@ -132,16 +132,17 @@ class _Planner:
         tasks = planning_interactions.phrase_tasks(records, encoder=encoder)
         phrases, open_days = self._stage("phrases", tasks, unrecorded, _day)
         compressed: dict[Shard, Finished] = {}
-        behind = set(open_days)
+        # Of each wearer, the first day to do: that day and those after it are not looked up.
+        stops = {_wearer(day): day for day in sorted(open_days, reverse=True)}
         while tasks := [
             task
             for task in planning_interactions.compress_tasks(records, phrases, compressed, settings)
-            if not any(_wearer(day) == _wearer(task.shard) and day <= task.shard for day in behind)
+            if (stop := stops.get(_wearer(task.shard))) is None or task.shard < stop
         ]:
             done, to_do = self._found(tasks)
             compressed |= done
-            behind |= to_do
-        behind |= phrases.keys() - compressed.keys()
+            stops |= {_wearer(day): day for day in to_do}
+        behind = open_days | (phrases.keys() - compressed.keys())
         wearers = {_wearer(day) for day in behind}
         self._plan.stages["compress"] = self._booked("compress", len(compressed), len(behind))
         whole = {day: record for day, record in phrases.items() if _wearer(day) not in wearers}

@@ -114,7 +114,7 @@ def join_tasks(segments: Records, *, engine: str, version: str, encoder: str | N
         make_task(
             "join",
             day,
-            [engine, version, *([encoder] if encoder else []), *_digests(records)],
+            [engine, version, *([encoder] if encoder else []), *digests(records)],
             {"segment": [record.key for record in records]},
         )
         for day, records in sorted(days.items())
@@ -167,7 +167,7 @@ def train_tasks(parts: Records, *, ivf_from_rows: int) -> list[ShardTask]:
         of_wearer[shard.wearer].append(record)
     for wearer, views in sorted(trained_views(parts, ivf_from_rows).items()):
         chosen = {view: _first_parts(of_wearer[wearer], view, rows) for view, rows in views.items()}
-        identity = {view: [views[view], _digests(records)] for view, records in chosen.items()}
+        identity = {view: [views[view], digests(records)] for view, records in chosen.items()}
         inputs = {
             view: {"rows": views[view], "parts": [record.key for record in records]} for view, records in chosen.items()
         }
@@ -229,7 +229,8 @@ def where(record: Finished) -> Where:
     return [record.stage, record.key]
 
 
-def _digests(records: Iterable[Finished]) -> list[str]:
+def digests(records: Iterable[Finished]) -> list[str]:
+    """What finished shards hold, in their order."""
     return [record.digest for record in records]
 
 

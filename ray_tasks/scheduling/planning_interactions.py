@@ -8,10 +8,9 @@ A day here holds the records that end in it: those of its hours, and those that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 
 from ray_tasks.compression.settings import CompressionSettings
-from ray_tasks.scheduling.planning import Records, make_task
+from ray_tasks.scheduling.planning import Records, digests, make_task
 from ray_tasks.scheduling.tasks import Finished, ShardTask
 from ray_tasks.storage.shards import Shard
 
@@ -19,7 +18,7 @@ from ray_tasks.storage.shards import Shard
 def phrase_tasks(records: Records, *, encoder: str) -> list[ShardTask]:
     """One task for each wearer and day in which a record ends."""
     return [
-        make_task("phrases", day, [encoder, _digests(read)], {"records": [record.key for record in read]})
+        make_task("phrases", day, [encoder, digests(read)], {"records": [record.key for record in read]})
         for day, read in sorted(records_by_day(records).items())
     ]
 
@@ -42,13 +41,12 @@ def compress_tasks(
     """
     tasks: list[ShardTask] = []
     by_day = records_by_day(records)
-    for wearer in sorted({shard.wearer for shard in phrases}):
-        days = sorted(shard for shard in phrases if shard.wearer == wearer)
+    for days in _days_by_wearer(phrases).values():
         done = [day for day in days if day in compressed]
         if len(done) < len(days):
             day = days[len(done)]
             before = compressed[done[-1]] if done else None
-            identity = [settings.model_dump(), phrases[day].digest, _digests(by_day[day]), before and before.digest]
+            identity = [settings.model_dump(), phrases[day].digest, digests(by_day[day]), before and before.digest]
             inputs = {
                 "records": [record.key for record in by_day[day]],
                 "phrases": phrases[day].key,
@@ -62,16 +60,13 @@ def interaction_tasks(
     records: Records, phrases: Records, compressed: Records, settings: CompressionSettings
 ) -> list[ShardTask]:
     """One task for each wearer all of whose days are compressed."""
-    by_wearer: dict[str, list[Shard]] = defaultdict(list)
-    for day in sorted(phrases):
-        by_wearer[day.wearer].append(day)
     by_day = records_by_day(records)
     tasks: list[ShardTask] = []
-    for wearer, days in sorted(by_wearer.items()):
+    for wearer, days in _days_by_wearer(phrases).items():
         if all(day in compressed for day in days):
             read = {record.key: record for day in days for record in by_day[day]}
             chains = [phrases[day] for day in days], [compressed[day] for day in days]
-            identity = [settings.model_dump(), _digests(read.values()), *map(_digests, chains)]
+            identity = [settings.model_dump(), digests(read.values()), *map(digests, chains)]
             inputs = {
                 "records": list(read),
                 "phrases": [record.key for record in chains[0]],
@@ -81,5 +76,9 @@ def interaction_tasks(
     return tasks
 
 
-def _digests(records: Iterable[Finished]) -> list[str]:
-    return [record.digest for record in records]
+def _days_by_wearer(phrases: Records) -> dict[str, list[Shard]]:
+    """The days of each wearer, both in order."""
+    days: dict[str, list[Shard]] = defaultdict(list)
+    for day in sorted(phrases):
+        days[day.wearer].append(day)
+    return days

@@ -78,17 +78,13 @@ def test_a_second_build_does_no_work_and_says_so(place: Place) -> None:
     assert "nothing to do" in printed
 
 
+def asking(place: Place, text: str) -> tuple[str | Path, ...]:
+    """The command that asks Mara's memory on the second morning."""
+    return ("ask", "--root", place.root, "--wearer", "B1_MARA", "--at", "DAY2 09300000", text)
+
+
 def test_ask_answers_with_evidence_and_its_times(place: Place) -> None:
-    asked = (
-        "ask",
-        "--root",
-        place.root,
-        "--wearer",
-        "B1_MARA",
-        "--at",
-        "DAY2 09300000",
-        "Where are my reading glasses?",
-    )
+    asked = asking(place, "Where are my reading glasses?")
     choices = ("--choice", "In my coat pocket", "--choice", "On the roof")
     assert "DAY1" in daybook(*asked)
     answer = json.loads(daybook(*asked, *choices, "--json"))
@@ -106,16 +102,7 @@ def test_ask_answers_with_evidence_and_its_times(place: Place) -> None:
 
 
 def test_ask_says_where_the_memory_holds_no_answer(place: Place) -> None:
-    asked = (
-        "ask",
-        "--root",
-        place.root,
-        "--wearer",
-        "B1_MARA",
-        "--at",
-        "DAY2 09300000",
-        "Which zeppelin sank in Peru?",
-    )
+    asked = asking(place, "Which zeppelin sank in Peru?")
     assert daybook(*asked).startswith("not found: ")
     assert "a guess: " in daybook(*asked, "--choice", "The red one", "--choice", "The blue one")
     answer = json.loads(daybook(*asked, "--json"))

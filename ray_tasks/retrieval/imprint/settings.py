@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args, get_type_hints
+from typing import Final, Literal
 
-from ray_tasks.retrieval.setting_values import SettingsError
+from ray_tasks.retrieval.setting_values import SettingsError, check_literals
 
 IGNORABLE: Final = ("selection", "consolidation", "importance")
 MOST_ENTRIES: Final = 1000
@@ -55,10 +55,7 @@ class ImprintSettings:
         for name in ("theta", "share", "matching"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"{name} must lie in [0, 1], not {getattr(self, name)}")
-        for name, kind in get_type_hints(ImprintSettings).items():
-            choices, value = get_args(kind), getattr(self, name)
-            if isinstance(value, str) and value not in choices:
-                raise SettingsError(f"{name} must be one of {', '.join(choices)}, not {value}")
+        check_literals(self)
         if not set(self.ignore) <= set(IGNORABLE):
             raise SettingsError(f"ignore must be some of {', '.join(IGNORABLE)}, not {', '.join(self.ignore)}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ from ray_tasks.errors import UsageError
 from ray_tasks.extraction.records.types import Record
 from ray_tasks.index.memory import CAPTION_VIEW, WearerMemory
 from ray_tasks.retrieval.imprint.fields import describe, people_of
+from ray_tasks.retrieval.per_memory import PerMemory
 from ray_tasks.retrieval.types import Evidence
 
 READ_ALL_FROM = 10
@@ -33,19 +33,14 @@ class InteractionTable:
     phrases: dict[str, int]
     read: dict[int, Record] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, memory: WearerMemory) -> InteractionTable:
+    @staticmethod
+    def of(memory: WearerMemory) -> InteractionTable:
         """The table of a memory, kept as long as that object lives; raises NoInteractionsError."""
-        key = id(memory)
-        known = _TABLES.get(key)
-        if known is not None and known[0]() is memory:
-            return known[1]
-        table = cls._make(memory)
-        _TABLES[key] = (weakref.ref(memory, lambda _: _TABLES.pop(key, None)), table)
-        return table
+        return _TABLES(memory)
 
     @classmethod
-    def _make(cls, memory: WearerMemory) -> InteractionTable:
+    def make(cls, memory: WearerMemory) -> InteractionTable:
+        """A new table; `of` gives the one that is kept."""
         if memory.interactions is None:
             raise NoInteractionsError(
                 f"the memory of {memory.wearer} holds no interaction records, which this method answers from; "
@@ -92,4 +87,4 @@ class InteractionTable:
         return Evidence(record.caption_id, CAPTION_VIEW, start, end, captions.text(row), score)
 
 
-_TABLES: dict[int, tuple[weakref.ref[WearerMemory], InteractionTable]] = {}
+_TABLES = PerMemory(InteractionTable.make)
